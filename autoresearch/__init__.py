@@ -1,0 +1,1 @@
+"""autoresearch: from a topic to a preregistered, decided and verifiable study."""

@@ -1,0 +1,1 @@
+"""Studies: the plan, its preregistration, trials, and the ledger that keeps them."""

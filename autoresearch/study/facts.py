@@ -1,0 +1,89 @@
+"""What is known of a study: the read-only view that analysis, reports and the screen use.
+
+The ledger builds it; nothing here touches a database.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from autoresearch.study.plan import Plan, TrialSpec
+
+TrialStatus = Literal["pending", "running", "finished", "diverged", "failed"]
+ENDED: frozenset[TrialStatus] = frozenset({"finished", "diverged", "failed"})
+
+Stage = Literal[
+    "scope",
+    "recall",
+    "hypothesise",
+    "design",
+    "lint",
+    "freeze",
+    "pilot",
+    "size",
+    "tune",
+    "confirm",
+    "analyse",
+    "decide",
+    "report",
+    "verify",
+    "done",
+]
+
+
+@dataclass(frozen=True)
+class AttemptFacts:
+    """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed."""
+
+    number: int
+    folder: Path
+    status: Literal["running", "finished", "diverged", "failed", "lost"]
+    cause: str = ""
+    manifest: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class TrialFacts:
+    """A trial and its attempts, oldest first. The last attempt is the one that counts."""
+
+    spec: TrialSpec
+    status: TrialStatus
+    attempts: tuple[AttemptFacts, ...] = ()
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the attempt that counts, once the trial has ended."""
+        return self.attempts[-1].folder if self.attempts and self.status in ENDED else None
+
+    @property
+    def cause(self) -> str:
+        return self.attempts[-1].cause if self.attempts else ""
+
+
+@dataclass(frozen=True)
+class StudyFacts:
+    """A study as the ledger holds it.
+
+    `records` are the derived records (outcomes of registered rules), by kind:
+    `size`    {"n": int, "looks": [int], "sd": float | None, "detectable": float | None}
+    `tuning`  {"path": str, "value": float, "candidates": [{"label", "value", "score"}]}
+    `look-K`  {"n": int, "stop": bool, "reason": str}
+    `fingerprint` {"python": str, "torch": str, "cpu": str, "threads": int, "model": str, ...}
+    """
+
+    study: str
+    topic: str
+    stage: Stage
+    status: Literal["running", "paused", "stopped", "failed", "done"]
+    created_at: float
+    plan: Plan | None = None
+    registration: str | None = None
+    registered_at: float | None = None
+    records: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    trials: tuple[TrialFacts, ...] = ()
+    events: tuple[Mapping[str, Any], ...] = ()
+
+    def of_phase(self, phase: str) -> tuple[TrialFacts, ...]:
+        return tuple(t for t in self.trials if t.spec.phase == phase)

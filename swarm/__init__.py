@@ -1,0 +1,1 @@
+"""swarm: train language-model agents from token trees."""
