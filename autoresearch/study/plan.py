@@ -47,7 +47,7 @@ class Factor(Settings):
         """The TrainConfig paths and values that this level stands for."""
         if str(level) in self.values:
             return dict(self.values[str(level)])
-        return {path: level for path in self.sets}
+        return dict.fromkeys(self.sets, level)
 
 
 class Arm(Settings):
@@ -183,7 +183,7 @@ class TrialSpec(Settings):
 
     @property
     def id(self) -> str:
-        """First 16 hex digits of the sha256 over registration, phase, round, arm, task, seed, config."""
+        """First 16 hex digits of a sha256 over all that could change the outcome."""
         return canonical_digest(
             [
                 self.registration,
