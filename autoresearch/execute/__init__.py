@@ -1,0 +1,1 @@
+"""Running the trials that a plan asks for: launch, adopt, retry, reconcile."""

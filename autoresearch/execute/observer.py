@@ -1,0 +1,47 @@
+"""Who watches a study run: the screen, a log, or nobody."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from autoresearch.study.facts import TrialFacts
+from autoresearch.study.plan import Plan
+
+
+class Observer(Protocol):
+    """Told what happens, on the driver's main thread. It must return at once."""
+
+    def stage(self, stage: str, detail: str = "") -> None:
+        """The study entered a stage."""
+
+    def plan(self, plan: Plan) -> None:
+        """The plan was written or frozen."""
+
+    def trials(self, facts: Sequence[TrialFacts]) -> None:
+        """The trials of the wave that runs now; called whenever a status changed."""
+
+    def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+        """A running trial wrote a row: its step of `steps`, and that row's metrics."""
+
+    def note(self, text: str) -> None:
+        """One line worth showing: a retry, an alarm, a fallback."""
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        """The study ended; `summary` is what `start --json` prints."""
+
+
+class Silent:
+    """An observer that ignores everything."""
+
+    def stage(self, stage: str, detail: str = "") -> None: ...
+
+    def plan(self, plan: Plan) -> None: ...
+
+    def trials(self, facts: Sequence[TrialFacts]) -> None: ...
+
+    def progress(
+        self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]
+    ) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def finished(self, summary: Mapping[str, Any]) -> None: ...

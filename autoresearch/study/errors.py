@@ -1,0 +1,49 @@
+"""Why a study stops before its end. Each kind has its own exit code (see `autoresearch.cli`)."""
+
+from swarm.cluster.errors import ClusterLost, InfrastructureError, RayUnreachable
+
+__all__ = [
+    "BadInput",
+    "BudgetExhausted",
+    "ClusterLost",
+    "InfrastructureError",
+    "Leased",
+    "Paused",
+    "RayUnreachable",
+]
+
+
+class BadInput(Exception):
+    """The user can put this right: which field, what is wrong with it, what to do next."""
+
+    def __init__(self, field: str, problem: str, next_step: str) -> None:
+        super().__init__(f"{field}: {problem}; {next_step}")
+        self.field = field
+        self.problem = problem
+        self.next_step = next_step
+
+
+class Leased(Exception):
+    """Another process holds the study; this one wrote nothing."""
+
+    def __init__(self, study: str, holder: str) -> None:
+        super().__init__(f"study {study} is held by {holder}")
+        self.study = study
+        self.holder = holder
+
+
+class BudgetExhausted(Exception):
+    """The study has used up its wall seconds; it can be resumed with more."""
+
+    def __init__(self, spent: float, limit: float) -> None:
+        super().__init__(f"budget exhausted: {spent:.0f} s spent of {limit:.0f} s")
+        self.spent = spent
+        self.limit = limit
+
+
+class Paused(Exception):
+    """Someone asked the study to stop for now; nothing is lost."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"paused: {reason}")
+        self.reason = reason

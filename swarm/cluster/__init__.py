@@ -1,0 +1,1 @@
+"""Runs side by side on Ray: the only package that touches it."""

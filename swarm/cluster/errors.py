@@ -1,0 +1,20 @@
+"""What can go wrong with the machines. These are statuses of a run, never rewards."""
+
+
+class InfrastructureError(Exception):
+    """The machinery failed; the science is untouched and the study can be resumed."""
+
+
+class RayUnreachable(InfrastructureError):
+    """No Ray cluster answers at the address given."""
+
+    def __init__(self, address: str, problem: str) -> None:
+        super().__init__(
+            f"--ray-address {address}: {problem}; "
+            "start one with `ray start --head`, or leave the option out to use this machine"
+        )
+        self.address = address
+
+
+class ClusterLost(InfrastructureError):
+    """A Ray cluster that was in use stopped answering."""

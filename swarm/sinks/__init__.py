@@ -1,0 +1,1 @@
+"""Where metrics are projected to: the only package that touches MLflow."""
