@@ -34,7 +34,10 @@ Stage = Literal[
 
 @dataclass(frozen=True)
 class AttemptFacts:
-    """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed."""
+    """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed.
+
+    `started_at` is Unix time; the attempt held its cores for `seconds` from then on.
+    """
 
     number: int
     folder: Path
@@ -42,6 +45,7 @@ class AttemptFacts:
     cause: str = ""
     manifest: str | None = None
     seconds: float = 0.0
+    started_at: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class StudyFacts:
     `tuning`  {"path": str, "value": float, "candidates": [{"label", "value", "score"}]}
     `look-K`  {"n": int, "stop": bool, "reason": str}
     `fingerprint` {"python": str, "torch": str, "cpu": str, "threads": int, "model": str, ...}
+    `full`    {"command": str, "trials": int, "seconds": float}: the `full` profile's plan of this
+              topic, wall-clock on this machine; written where the profile is `smoke` or `quick`
     """
 
     study: str
