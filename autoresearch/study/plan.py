@@ -198,9 +198,13 @@ class TrialSpec(Settings):
 
 
 class TrialScore(Settings):
-    """What analysis sees of one ended trial."""
+    """What analysis sees of one ended trial, on one metric.
+
+    An empty `metric` stands for every hypothesis' metric: enough where they share one.
+    """
 
     trial: str
+    metric: str = ""
     phase: Phase
     arm: str
     task: str
