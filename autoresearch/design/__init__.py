@@ -1,0 +1,1 @@
+"""How a study is laid out before it runs: arms, seeds, power, looks and tuning."""
