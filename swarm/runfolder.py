@@ -18,7 +18,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -99,6 +99,11 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith("\n"):
                 return
             yield json.loads(line)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Replace a JSONL file by these rows, atomically."""
+    write_atomically(path, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
 
 
 def read_series(folder: Path, metric: str) -> list[tuple[int, float, float]]:

@@ -1,0 +1,1 @@
+"""Which prompts are asked, how rollouts are drawn and scored, and how they become token trees."""

@@ -1,0 +1,30 @@
+"""Supervised rows as token trees of depth one: the same path as reinforcement."""
+
+from typing import Any
+
+from swarm import seeds
+from swarm.records import TokenTree, action_node, context_node, reweighted
+from swarm.tasks import TaskFamily, draw
+
+
+def supervised_batch(
+    family: TaskFamily,
+    levels: tuple[int, int],
+    tokenizer: Any,
+    rows: int,
+    seed: int,
+    step: int,
+) -> list[TokenTree]:
+    """`rows` demonstrations of training problems, each token weighing 1 / (tokens of the batch
+    of this family), the end-of-sequence token included."""
+    trees = []
+    for row in range(rows):
+        rng = seeds.generator(seed, "supervised", family.name, step, row)
+        problem = draw(family, "train", rng, levels)
+        answer = family.demonstration(problem, rng)
+        prompt_ids = tokenizer.encode(problem.prompt, add_special_tokens=False)
+        answer_ids = tokenizer.encode(answer, add_special_tokens=False)
+        answer_ids.append(tokenizer.eos_token_id)
+        trees.append(TokenTree((context_node(prompt_ids), action_node(answer_ids, 0))))
+    total = sum(tree.trained_tokens for tree in trees)
+    return [reweighted(tree, [node.mask / total for node in tree.nodes]) for tree in trees]

@@ -1,0 +1,1 @@
+"""Where a base model comes from."""

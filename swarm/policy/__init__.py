@@ -1,0 +1,1 @@
+"""Policies: LoRA slots on a shared base or full weights, their snapshots and checkpoints."""

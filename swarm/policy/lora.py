@@ -1,0 +1,135 @@
+"""A thin multi-LoRA layer: any number of adapters on one frozen base, routed by batch row.
+
+PEFT holds the file format (see `swarm.policy.export`); this layer exists because rows of one batch
+may belong to different adapters and because each adapter's parameters must be an exact list.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+MLP = ("gate_proj", "up_proj", "down_proj")
+TARGETS = {"attention": ATTENTION, "mlp": MLP, "all": ATTENTION + MLP}
+
+
+@dataclass(frozen=True)
+class Span:
+    """Batch rows [start, stop) belong to `slot`; None is the bare base."""
+
+    slot: str | None
+    start: int
+    stop: int
+
+
+@dataclass
+class Routing:
+    """Which adapter each batch row uses. One object is shared by all layers of a model."""
+
+    spans: tuple[Span, ...] = ()
+
+    @contextmanager
+    def rows(self, *spans: Span) -> Iterator[None]:
+        """Within this context the given rows use the given slots."""
+        before, self.spans = self.spans, spans
+        try:
+            yield
+        finally:
+            self.spans = before
+
+
+@dataclass
+class Pair:
+    """One adapter at one layer: `a` is [rank, in], `b` is [out, rank], fp32."""
+
+    a: nn.Parameter
+    b: nn.Parameter
+    scale: float
+
+
+class LoraLinear(nn.Module):
+    """y = W x + scale * B A x, with (A, B) chosen by batch row."""
+
+    def __init__(self, base: nn.Linear, routing: Routing) -> None:
+        super().__init__()
+        self.base = base
+        self.routing = routing
+        self.pairs: dict[str, Pair] = {}
+
+    def add(self, slot: str, rank: int, alpha: float, rng: torch.Generator) -> Pair:
+        """A new adapter: A Kaiming-uniform as PEFT draws it, B zero, so it starts as the base."""
+        device = self.base.weight.device
+        bound = 1 / math.sqrt(self.base.in_features)
+        a = torch.empty(rank, self.base.in_features).uniform_(-bound, bound, generator=rng)
+        b = torch.zeros(self.base.out_features, rank)
+        pair = Pair(nn.Parameter(a.to(device)), nn.Parameter(b.to(device)), alpha / rank)
+        self.pairs[slot] = pair
+        return pair
+
+    def forward(self, x_BTI: Tensor) -> Tensor:
+        y_BTO: Tensor = self.base(x_BTI)
+        spans = self.routing.spans
+        if len(spans) == 1:
+            pair = self._pair(spans[0].slot)
+            return y_BTO if pair is None else y_BTO + _delta(x_BTI, pair)
+        parts = []
+        for span in spans:
+            pair = self._pair(span.slot)
+            rows = y_BTO[span.start : span.stop]
+            parts.append(
+                rows if pair is None else rows + _delta(x_BTI[span.start : span.stop], pair)
+            )
+        return torch.cat(parts) if parts else y_BTO
+
+    def _pair(self, slot: str | None) -> Pair | None:
+        return None if slot is None else self.pairs.get(slot)
+
+
+def _delta(x_BTI: Tensor, pair: Pair) -> Tensor:
+    low = functional.linear(x_BTI.to(pair.a.dtype), pair.a)
+    return (functional.linear(low, pair.b) * pair.scale).to(x_BTI.dtype)
+
+
+@dataclass
+class AdapterHost:
+    """A base model whose linear layers accept adapters, and the layers by module path."""
+
+    model: nn.Module
+    routing: Routing = field(default_factory=Routing)
+    layers: dict[str, LoraLinear] = field(default_factory=dict)
+
+    @classmethod
+    def wrap(cls, model: nn.Module) -> "AdapterHost":
+        """Freeze `model` and put a `LoraLinear` around each attention and MLP projection."""
+        host = cls(model)
+        model.requires_grad_(False)
+        for path, module in list(model.named_modules()):
+            if isinstance(module, nn.Linear) and path.rpartition(".")[2] in TARGETS["all"]:
+                parent_path, _, name = path.rpartition(".")
+                layer = LoraLinear(module, host.routing)
+                setattr(model.get_submodule(parent_path), name, layer)
+                host.layers[path] = layer
+        return host
+
+    def create(
+        self, slot: str, rank: int, alpha: float, targets: str, seed: int
+    ) -> dict[str, Pair]:
+        """A fresh adapter on the chosen layers, by module path. Raises ValueError if taken."""
+        if any(slot in layer.pairs for layer in self.layers.values()):
+            raise ValueError(f"the slot {slot!r} is taken")
+        rng = torch.Generator().manual_seed(seed)
+        return {
+            path: layer.add(slot, rank, alpha, rng)
+            for path, layer in self.layers.items()
+            if path.rpartition(".")[2] in TARGETS[targets]
+        }
+
+    def delete(self, slot: str) -> None:
+        """Forget an adapter; a slot that does not exist is no error."""
+        for layer in self.layers.values():
+            layer.pairs.pop(slot, None)

@@ -1,0 +1,92 @@
+"""A policy: the parameters that train, their optimizer, their step, and frozen versions of them.
+
+The parameter list is fixed at creation, so stepping one policy can never touch another's
+parameters, whatever is active. `weights(version)` swaps a frozen version in for sampling or as
+the reference; it is the one mechanism behind staleness and KL.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from swarm.config import OptimSettings, PolicySettings
+from swarm.policy.lora import AdapterHost, Pair, Span
+
+
+class Policy:
+    """One trainable policy on a base model.
+
+    `parameters` maps names to the trained tensors (adapter pairs, or all weights). `version`
+    counts optimizer batches. `snapshots` holds the frozen versions that are still needed.
+    """
+
+    def __init__(
+        self, host: AdapterHost, settings: PolicySettings, optim: OptimSettings, seed: int
+    ) -> None:
+        self.host = host
+        self.settings = settings
+        self.slot = "policy"
+        self.version = 0
+        self.snapshots: dict[int, list[Tensor]] = {}
+        self.pairs: dict[str, Pair] = {}
+        if settings.kind == "lora":
+            self.pairs = host.create(
+                self.slot, settings.rank, settings.alpha, settings.targets, seed
+            )
+            self.parameters = {
+                f"{path}.{name}": parameter
+                for path, pair in self.pairs.items()
+                for name, parameter in (("lora_A", pair.a), ("lora_B", pair.b))
+            }
+        else:
+            host.model.requires_grad_(True)
+            self.parameters = dict(host.model.named_parameters())
+        self.optimizer = make_optimizer(list(self.parameters.values()), optim)
+
+    @contextmanager
+    def active(self, rows: int) -> Iterator[None]:
+        """Within this context all `rows` of a batch use this policy's current weights."""
+        with self.host.routing.rows(Span(self.slot, 0, rows)):
+            yield
+
+    def snapshot(self) -> int:
+        """Freeze the current weights under the current version; return it."""
+        if self.version not in self.snapshots:
+            self.snapshots[self.version] = [p.detach().clone() for p in self.parameters.values()]
+        return self.version
+
+    def forget(self, *, keep: set[int]) -> None:
+        """Drop the snapshots that are not in `keep`."""
+        self.snapshots = {v: s for v, s in self.snapshots.items() if v in keep}
+
+    @contextmanager
+    def weights(self, version: int) -> Iterator[None]:
+        """Within this context the parameters hold a frozen version. Raises KeyError.
+
+        The current version needs no snapshot. No gradient may be taken inside.
+        """
+        if version == self.version and version not in self.snapshots:
+            yield
+            return
+        live = [p.data for p in self.parameters.values()]
+        try:
+            for p, frozen in zip(self.parameters.values(), self.snapshots[version], strict=True):
+                p.data = frozen
+            yield
+        finally:
+            for p, data in zip(self.parameters.values(), live, strict=True):
+                p.data = data
+
+
+def make_optimizer(parameters: list[nn.Parameter], optim: OptimSettings) -> torch.optim.AdamW:
+    """AdamW (Loshchilov & Hutter, arXiv:1711.05101) over exactly these parameters."""
+    return torch.optim.AdamW(
+        parameters,
+        lr=optim.lr,
+        betas=(optim.beta1, optim.beta2),
+        eps=optim.eps,
+        weight_decay=optim.weight_decay,
+        fused=True,
+    )

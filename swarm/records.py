@@ -1,0 +1,154 @@
+"""The records that rollouts, dataflow and learning hand to each other. No torch.
+
+A `TokenTree` is the unit of engine and learner. A GRPO group is a tree of depth two (the prompt,
+then one node an answer), an SFT row a prompt with one supervised child, a multi-turn episode a
+path of alternating observation and action nodes. Tokens shared by branches stand once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class StopReason(StrEnum):
+    """Why a completion ended."""
+
+    STOP = "stop"
+    LENGTH = "length"
+
+
+@dataclass(frozen=True)
+class SampleRequest:
+    """Draw one completion of `prompt` for each of `seeds`."""
+
+    prompt: tuple[int, ...]
+    seeds: tuple[int, ...]
+    max_tokens: int
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One sampled completion: its tokens (a sampled stop token included) and their
+    log-probabilities under the sampling law, i.e. at its temperature."""
+
+    tokens: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    stop: StopReason
+
+
+@dataclass(frozen=True)
+class Node:
+    """A run of tokens below `parent` (an index into the tree; parents come first).
+
+    All arrays have the length of `tokens`. Where `mask` is False a token only conditions: its
+    weight and advantage must not matter and `logprobs` may hold anything, NaN included.
+    `weight` already contains the reduction: the loss is the sum over tokens of weight x component.
+    """
+
+    tokens: IntArray
+    parent: int | None
+    mask: BoolArray
+    logprobs: FloatArray
+    weight: FloatArray
+    advantage: FloatArray
+    version: int = 0
+
+    def __post_init__(self) -> None:
+        lengths = {
+            len(self.tokens),
+            len(self.mask),
+            len(self.logprobs),
+            len(self.weight),
+            len(self.advantage),
+        }
+        if len(lengths) != 1 or not len(self.tokens):
+            raise ValueError(f"a node's arrays must share one length above 0, not {lengths}")
+
+
+@dataclass(frozen=True)
+class TokenTree:
+    """Nodes in which every parent precedes its children; the first node is the only root."""
+
+    nodes: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        for index, node in enumerate(self.nodes):
+            if (node.parent is None) != (index == 0) or (node.parent or 0) > index:
+                raise ValueError(f"node {index} has the parent {node.parent}")
+        if self.nodes and self.nodes[0].mask[0]:
+            raise ValueError("the first token of a tree has no context and cannot be trained")
+
+    @property
+    def trained_tokens(self) -> int:
+        return sum(int(node.mask.sum()) for node in self.nodes)
+
+    def depths(self) -> list[int]:
+        """The depth of each node; the root's is 0."""
+        depths: list[int] = []
+        for node in self.nodes:
+            depths.append(0 if node.parent is None else depths[node.parent] + 1)
+        return depths
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One finished attempt at a task, scored. `reward` is None when it could not be scored."""
+
+    completion: Completion
+    text: str
+    reward: float | None
+    correct: bool
+    version: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Episodes that share a prompt."""
+
+    prompt: tuple[int, ...]
+    text: str
+    answer: str
+    episodes: tuple[Episode, ...]
+
+
+def context_node(tokens: Sequence[int], parent: int | None = None) -> Node:
+    """A node that only conditions: a prompt, an observation."""
+    n = len(tokens)
+    zeros = np.zeros(n, np.float32)
+    return Node(np.asarray(tokens, np.int64), parent, np.zeros(n, bool), zeros, zeros, zeros)
+
+
+def action_node(
+    tokens: Sequence[int],
+    parent: int,
+    *,
+    logprobs: Sequence[float] | None = None,
+    weight: float = 1.0,
+    advantage: float | FloatArray = 1.0,
+    version: int = 0,
+) -> Node:
+    """A node whose every token is trained. Without `logprobs` (SFT) they are zeros."""
+    n = len(tokens)
+    return Node(
+        np.asarray(tokens, np.int64),
+        parent,
+        np.ones(n, bool),
+        np.zeros(n, np.float32) if logprobs is None else np.asarray(logprobs, np.float32),
+        np.full(n, weight, np.float32),
+        np.broadcast_to(np.asarray(advantage, np.float32), (n,)),
+        version,
+    )
+
+
+def reweighted(tree: TokenTree, weights: Sequence[FloatArray]) -> TokenTree:
+    """The same tree with other per-token weights, one array a node."""
+    pairs = zip(tree.nodes, weights, strict=True)
+    return TokenTree(tuple(replace(node, weight=weight) for node, weight in pairs))

@@ -1,0 +1,37 @@
+"""A new attempt takes over the records of an earlier one up to a checkpoint."""
+
+import shutil
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+from swarm.config import TrainConfig
+from swarm.runfolder import CHECKPOINTS, CONFIG, EVENTS, METRICS, ROLLOUTS, read_rows, write_rows
+
+
+def take_over(earlier: Path, folder: Path, found: Path | None) -> None:
+    """Leave in `folder` just the rows of `earlier` up to the checkpoint `found`, and that
+    checkpoint. Without a checkpoint no metric or rollout row is kept; events all are.
+
+    `earlier` may be `folder`; otherwise it is only read.
+    """
+    step = -1 if found is None else int(found.name.removeprefix("step-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (METRICS, ROLLOUTS):
+        rows = [row for row in read_rows(earlier / name) if row["step"] <= step]
+        write_rows(folder / name, rows)
+    write_rows(folder / EVENTS, list(read_rows(earlier / EVENTS)))
+    if found is not None and earlier.resolve() != folder.resolve():
+        shutil.copytree(found, folder / CHECKPOINTS / found.name, dirs_exist_ok=True)
+
+
+def write_config(config: TrainConfig, folder: Path) -> None:
+    """Write the resolved config as YAML."""
+    with (folder / CONFIG).open("w", encoding="utf-8") as file:
+        YAML(typ="safe").dump(config.model_dump(mode="json"), file)
+
+
+def read_config(folder: Path) -> TrainConfig:
+    """The config a run folder was trained with."""
+    with (folder / CONFIG).open(encoding="utf-8") as file:
+        return TrainConfig.model_validate(YAML(typ="safe").load(file))

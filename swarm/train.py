@@ -1,0 +1,276 @@
+"""Run one `TrainConfig`, from its start or from its last checkpoint.
+
+The loop, per batch: ask problems, sample groups under the published weights, turn rewards into
+per-token advantages and weights, take the batch's optimizer updates, publish. It knows no
+algorithm; `swarm.learn.credit` and the loss settings do.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from swarm import metrics, seeds
+from swarm.config import SamplingSettings, TrainConfig
+from swarm.dataflow.prompts import batch_problems
+from swarm.dataflow.rollout import roll_out
+from swarm.dataflow.supervised import supervised_batch
+from swarm.engine.torch_engine import TorchEngine
+from swarm.learn.credit import credited_trees, keep_groups, plain_trees
+from swarm.learn.learner import Diverged, Learner, UpdateMetrics
+from swarm.models.load import Base, load_base
+from swarm.policy import checkpoint, export
+from swarm.policy.policy import Policy
+from swarm.records import FloatArray, Group, TokenTree
+from swarm.runfolder import ADAPTER, CHECKPOINTS, RunResult, RunStatus, RunWriter
+from swarm.takeover import take_over, write_config
+from swarm.tasks import family as task_family
+from swarm.tasks import held_out, levels_of
+
+OnStep = Callable[[int, Mapping[str, float]], None]
+
+#: Evaluation prompts on whose answers the KL to the reference is measured.
+KL_PROMPTS = 128
+
+#: Readable samples kept a batch.
+SAMPLES = 4
+
+
+def train(
+    config: TrainConfig,
+    folder: Path,
+    *,
+    resume_from: Path | None = None,
+    on_step: OnStep | None = None,
+) -> RunResult:
+    """Train into `folder` (see `swarm.runfolder`), seal it, and say how it ended.
+
+    With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
+    itself), the records up to its newest valid checkpoint are taken over and training goes on
+    from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
+    the run as `diverged`. Raises ValueError naming the field when the config cannot be run.
+    """
+    found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
+    if resume_from is not None:
+        take_over(resume_from, folder, found)
+    run = _Run(config, folder, on_step)
+    write_config(config, folder)
+    run.start(found)
+    try:
+        while run.step < config.steps:
+            run.one_batch()
+    except Diverged as cause:
+        run.writer.event("diverged", step=run.step, cause=str(cause))
+        return run.finish("diverged", str(cause))
+    return run.finish("finished")
+
+
+class _Run:
+    """The state of a run: `step` batches are done after `wall` training seconds."""
+
+    def __init__(self, config: TrainConfig, folder: Path, on_step: OnStep | None) -> None:
+        self.config = config
+        self.folder = folder
+        self.on_step = on_step or (lambda step, values: None)
+        self.family = task_family(config.task.ref)
+        if config.task.reward not in self.family.rewards:
+            known = ", ".join(self.family.rewards)
+            raise ValueError(f"task.reward {config.task.reward!r} is unknown; known: {known}")
+        self.levels = levels_of(self.family, config.task.args)
+        self.base: Base = load_base(config.model, config.device)
+        self.policy = Policy(
+            self.base.host,
+            config.policy,
+            config.optim,
+            seeds.derive(config.seed, "policy"),
+        )
+        self.learner = Learner(
+            self.base.host.model,
+            self.policy,
+            config.optim,
+            config.algorithm,
+            config.sampling.temperature,
+            config.steps,
+        )
+        self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
+        self.eval_problems = held_out(self.family, config.evaluation.prompts, self.levels)
+        self.writer = RunWriter(folder)
+        self.step = 0
+        self._wall = 0.0
+        self._since = time.monotonic()
+
+    @property
+    def wall(self) -> float:
+        return self._wall + time.monotonic() - self._since
+
+    def start(self, found: Path | None) -> None:
+        """Warm up and evaluate, or load the checkpoint `found`."""
+        if found is not None:
+            state = checkpoint.load(found, self.policy)
+            self.step, self._wall = state.step, state.wall
+            self._since = time.monotonic()
+            self.writer.event("resumed", step=self.step)
+            return
+        self.writer.event("started", digest=self.config.digest())
+        self._warm_up()
+        self.policy.snapshot()
+        self._record(0, self._evaluate())
+
+    def one_batch(self) -> None:
+        """One batch of rollouts and its optimizer updates."""
+        config, began = self.config, time.monotonic()
+        version = max(0, self.policy.version - config.max_staleness)
+        with self.policy.weights(version), self.policy.active(1):
+            groups = self._ask(version)
+        rolled = time.monotonic()
+        kept = keep_groups(groups, config.data.group_filter)
+        updates = self._learn(kept.groups) if kept.groups else []
+        learned = time.monotonic()
+        staleness = self.policy.version - version
+        self._publish()
+        self.step += 1
+        values = metrics.of_rollouts(groups) | metrics.of_updates(updates)
+        values |= {
+            "staleness/mean": float(staleness),
+            "data/groups_dropped": float(kept.dropped),
+            "time/rollout": rolled - began,
+            "time/learn": learned - rolled,
+            "time/sync": time.monotonic() - learned,
+        }
+        values["perf/tokens_per_sec"] = metrics.token_count(groups) / (learned - began)
+        if self.step % config.evaluation.every == 0 or self.step == config.steps:
+            values |= self._evaluate()
+        self._record(self.step, values)
+        self._sample_rows(groups)
+        if self.step % config.checkpoint_every == 0 and self.step < config.steps:
+            self._checkpoint()
+
+    def finish(self, status: RunStatus, cause: str = "") -> RunResult:
+        """Export the weights and seal the folder."""
+        export.export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
+        result = RunResult(status, self.step, round(self.wall, 3), cause)
+        self.writer.event("ended", status=status, steps=self.step)
+        self.writer.seal(result)
+        return result
+
+    def _ask(self, version: int) -> list[Group]:
+        config = self.config
+        problems = batch_problems(
+            self.family,
+            self.levels,
+            config.data,
+            seed=config.seed,
+            step=self.step,
+            steps=config.steps,
+            count=config.batch.prompts,
+        )
+        return roll_out(
+            self.engine,
+            self.base.tokenizer,
+            self.family,
+            problems,
+            members=config.batch.group_size,
+            reward=config.task.reward,
+            sampling=config.sampling,
+            seed_parts=(config.seed, "rollout", self.step),
+            version=version,
+        )
+
+    def _learn(self, groups: Sequence[Group]) -> list[UpdateMetrics]:
+        algorithm, batch = self.config.algorithm, self.config.batch
+        k1 = None
+        if algorithm.kl_coef and algorithm.kl_placement == "reward":
+            trees = plain_trees(groups)
+            reference = self._reference(trees)
+            sampled = [np.concatenate([n.logprobs[n.mask] for n in tree.nodes]) for tree in trees]
+            k1 = [s - r for s, r in zip(sampled, reference, strict=True)]
+        batches = credited_trees(
+            groups, algorithm, self.config.sampling.max_tokens, batch.minibatches, k1
+        )
+        references: list[list[FloatArray] | None] = [None] * len(batches)
+        if algorithm.kl_coef and algorithm.kl_placement == "loss":
+            references = [self._reference(trees) for trees in batches]
+        return [
+            self.learner.reinforce(trees, reference)
+            for _ in range(batch.epochs)
+            for trees, reference in zip(batches, references, strict=True)
+        ]
+
+    def _reference(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
+        with self.policy.weights(0):
+            return self.learner.logprobs(trees)
+
+    def _publish(self) -> None:
+        """Count the batch; freeze this version if a later batch will be sampled from it."""
+        self.policy.version += 1
+        if self.config.max_staleness:
+            self.policy.snapshot()
+            oldest = self.policy.version - self.config.max_staleness
+            self.policy.forget(keep={0, *range(oldest, self.policy.version + 1)})
+
+    def _warm_up(self) -> None:
+        warmup = self.config.warmup
+        for step in range(warmup.steps):
+            trees = supervised_batch(
+                self.family,
+                self.levels,
+                self.base.tokenizer,
+                warmup.rows,
+                self.config.seed,
+                step,
+            )
+            self.learner.supervise(trees, warmup.lr)
+
+    def _evaluate(self) -> dict[str, float]:
+        """One sampled answer to each held-out problem at temperature 1; the same draws for every
+        run, so arms differ by their weights alone."""
+        began = time.monotonic()
+        with self.policy.active(1):
+            groups = roll_out(
+                self.engine,
+                self.base.tokenizer,
+                self.family,
+                self.eval_problems,
+                members=1,
+                reward=self.config.task.reward,
+                sampling=SamplingSettings(max_tokens=self.config.sampling.max_tokens),
+                seed_parts=("evaluation",),
+                version=self.policy.version,
+            )
+        values = metrics.of_evaluation(groups)
+        values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
+        values["time/eval"] = time.monotonic() - began
+        return values
+
+    def _kl_to_reference(self, groups: Sequence[Group]) -> float:
+        """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
+        trees = plain_trees(groups)
+        reference = np.concatenate(self._reference(trees))
+        sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
+        return float(np.mean(sampled - reference))
+
+    def _record(self, step: int, values: dict[str, float]) -> None:
+        self.writer.metrics(step, self.wall, values)
+        self.on_step(step, values)
+
+    def _sample_rows(self, groups: Sequence[Group]) -> None:
+        for group in groups[:SAMPLES]:
+            episode = group.episodes[0]
+            self.writer.rollout(
+                {
+                    "step": self.step,
+                    "prompt": group.text,
+                    "answer": group.answer,
+                    "completion": episode.text,
+                    "reward": episode.reward,
+                    "correct": episode.correct,
+                    "stop": episode.completion.stop.value,
+                    "tokens": len(episode.completion.tokens),
+                }
+            )
+
+    def _checkpoint(self) -> None:
+        state = checkpoint.RunState(self.step, self.wall)
+        checkpoint.save(self.folder / CHECKPOINTS, self.policy, state)
+        self.writer.event("checkpoint", step=self.step)
