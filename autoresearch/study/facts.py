@@ -37,6 +37,8 @@ class AttemptFacts:
     """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed.
 
     `started_at` is Unix time; the attempt held its cores for `seconds` from then on.
+    `charged` tells whether it counts against the plan's retries: an attempt that ended because
+    its driver died or was paused does not. `summary` has each metric's last value.
     """
 
     number: int
@@ -46,6 +48,8 @@ class AttemptFacts:
     manifest: str | None = None
     seconds: float = 0.0
     started_at: float = 0.0
+    charged: bool = True
+    summary: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class StudyFacts:
     stage: Stage
     status: Literal["running", "paused", "stopped", "failed", "done"]
     created_at: float
+    cause: str = ""
     plan: Plan | None = None
     registration: str | None = None
     registered_at: float | None = None
