@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from swarm import seeds
 from swarm.records import TokenTree, action_node, context_node, reweighted
 from swarm.tasks import TaskFamily, draw
@@ -27,4 +29,7 @@ def supervised_batch(
         answer_ids.append(tokenizer.eos_token_id)
         trees.append(TokenTree((context_node(prompt_ids), action_node(answer_ids, 0))))
     total = sum(tree.trained_tokens for tree in trees)
-    return [reweighted(tree, [node.mask / total for node in tree.nodes]) for tree in trees]
+    return [
+        reweighted(tree, [(node.mask / total).astype(np.float32) for node in tree.nodes])
+        for tree in trees
+    ]

@@ -68,11 +68,12 @@ def token_weights(
     """
     flat = [n for group in lengths for n in group if n > 0]
     episodes, tokens = len(flat), sum(flat)
-    weight = {
-        "token_mean": lambda n: 1 / tokens,
-        "sequence_mean": lambda n: 1 / (episodes * n),
-        "fixed_length": lambda n: 1 / (episodes * max_tokens),
-    }[aggregation]
+
+    def weight(n: int) -> float:
+        if aggregation == "token_mean":
+            return 1 / tokens
+        return 1 / (episodes * (n if aggregation == "sequence_mean" else max_tokens))
+
     return [[weight(n) if n > 0 else 0.0 for n in group] for group in lengths]
 
 

@@ -16,9 +16,9 @@ class Chain:
     `#` and one digit).
     """
 
-    name = "chain"
-    rewards = ("exact", "format")
-    levels = (4, 8)
+    name: str = "chain"
+    rewards: tuple[str, ...] = ("exact", "format")
+    levels: tuple[int, int] = (4, 8)
 
     def problem(self, rng: np.random.Generator, level: int) -> Problem:
         digits = rng.integers(0, 10, level)

@@ -22,9 +22,9 @@ def matching_share(answer: str, completion: str) -> float:
 class Reverse:
     """`R:abcd>` -> `dcba`. The level is the length. Rewards: exact, partial."""
 
-    name = "reverse"
-    rewards = ("exact", "partial")
-    levels = (4, 8)
+    name: str = "reverse"
+    rewards: tuple[str, ...] = ("exact", "partial")
+    levels: tuple[int, int] = (5, 8)
 
     def problem(self, rng: np.random.Generator, level: int) -> Problem:
         text = random_letters(rng, level)
@@ -46,8 +46,8 @@ class Reverse:
 class Sort(Reverse):
     """`S:dbca>` -> `abcd`. The level is the length. Rewards: exact, partial."""
 
-    name = "sort"
-    levels = (7, 10)
+    name: str = "sort"
+    levels: tuple[int, int] = (7, 10)
 
     def problem(self, rng: np.random.Generator, level: int) -> Problem:
         text = random_letters(rng, level)
@@ -62,8 +62,8 @@ class Order(Sort):
     raise the proxy while the true metric (the exact answer) falls.
     """
 
-    name = "order"
-    rewards = ("exact", "partial", "proxy")
+    name: str = "order"
+    rewards: tuple[str, ...] = ("exact", "partial", "proxy")
 
     def problem(self, rng: np.random.Generator, level: int) -> Problem:
         text = random_letters(rng, level)
