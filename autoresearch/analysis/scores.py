@@ -7,7 +7,7 @@ as the mean length of wrong answers in a batch without wrong answers.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
@@ -39,14 +39,13 @@ def final_value(
 
 
 def score(trial: TrialFacts, plan: Plan, metric: str | None = None) -> TrialScore:
-    """The score of an ended trial on `metric`, by default the first hypothesis'.
+    """The score of an ended trial on `metric`, by default the primary one.
 
     A diverged trial scores `decision.floor`, a failed one None. Raises ValueError for a trial
     that has not ended.
     """
-    folder = trial.folder
-    points = [] if folder is None else series(folder, metric or primary_metric(plan))
-    return score_points(trial, plan, metric or primary_metric(plan), points)
+    name, folder = metric or primary_metric(plan), trial.folder
+    return score_points(trial, plan, name, series(folder, name) if folder else [])
 
 
 def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Point]) -> TrialScore:
@@ -61,6 +60,7 @@ def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Po
         value = final_value(points, metric, spec.config, plan.decision.last_evals)
     return TrialScore(
         trial=spec.id,
+        metric=metric,
         phase=spec.phase,
         arm=spec.arm,
         task=spec.task,
@@ -71,15 +71,58 @@ def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Po
     )
 
 
-def scores(facts: StudyFacts, phase: str, metric: str | None = None) -> list[TrialScore]:
-    """The scores of a phase's ended trials, in the ledger's order. Raises ValueError unplanned."""
+def scores(facts: StudyFacts, phase: str, metrics: Sequence[str] | None = None) -> list[TrialScore]:
+    """The scores of a phase's ended trials on each metric, by default on `metrics_of(plan)`.
+
+    Raises ValueError for a study without a plan.
+    """
     if facts.plan is None:
         raise ValueError(f"study {facts.study} has no plan")
     return [
-        score(trial, facts.plan, metric) for trial in facts.of_phase(phase) if trial.status in ENDED
+        score(trial, facts.plan, metric)
+        for metric in metrics or metrics_of(facts.plan)
+        for trial in facts.of_phase(phase)
+        if trial.status in ENDED
     ]
 
 
+def by_seed(scores: Iterable[TrialScore], tasks: Sequence[str]) -> dict[str, dict[int, float]]:
+    """Arm -> seed -> mean score over tasks; a seed without a score on every task is left out."""
+    found: dict[str, dict[int, dict[str, float]]] = {}
+    for score in scores:
+        if score.value is not None:
+            found.setdefault(score.arm, {}).setdefault(score.seed, {})[score.task] = score.value
+    return {
+        arm: {
+            seed: math.fsum(values[task] for task in tasks) / len(tasks)
+            for seed, values in seeds.items()
+            if all(task in values for task in tasks)
+        }
+        for arm, seeds in found.items()
+    }
+
+
+def by_candidate(scores: Iterable[TrialScore]) -> dict[str, float | None]:
+    """Tuning label -> mean score over its trials, in the order of the first trial of each.
+
+    None where a trial failed: the other arms' scores alone would not be comparable.
+    """
+    found: dict[str, list[float | None]] = {}
+    for score in scores:
+        found.setdefault(score.label, []).append(score.value)
+    return {
+        label: None
+        if None in values
+        else math.fsum(v for v in values if v is not None) / len(values)
+        for label, values in found.items()
+    }
+
+
+def metrics_of(plan: Plan) -> tuple[str, ...]:
+    """The hypotheses' metrics, each once, the primary first."""
+    return tuple(dict.fromkeys(h.metric for h in plan.hypotheses))
+
+
 def primary_metric(plan: Plan) -> str:
-    """The first hypothesis' metric: what pilots measure and tuning improves."""
+    """The first hypothesis' metric: what pilots measure and tuning raises."""
     return plan.hypotheses[0].metric

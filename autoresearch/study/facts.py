@@ -79,6 +79,7 @@ class StudyFacts:
     `tuning`  {"path": str, "value": float, "candidates": [{"label", "value", "score"}]}
     `look-K`  {"n": int, "stop": bool, "reason": str}
     `fingerprint` {"python": str, "torch": str, "cpu": str, "threads": int, "model": str, ...}
+    `start`   {"command": str}: the command line that started the study
     `full`    {"command": str, "trials": int, "seconds": float}: the `full` profile's plan of this
               topic, wall-clock on this machine; written where the profile is `smoke` or `quick`
     """

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autoresearch.design.seeds import allot
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.paths import Home
 from autoresearch.study.plan import (
@@ -17,7 +18,6 @@ from autoresearch.study.plan import (
     Phase,
     Plan,
     Profile,
-    Seeds,
     TrialSpec,
     Tuning,
 )
@@ -38,9 +38,9 @@ class Shape:
     tasks: tuple[str, ...] = ("reverse",)
     profile: Profile = "quick"
     length_hypothesis: bool = False
-    failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 105),)
-    diverged: tuple[tuple[str, str, int], ...] = (("tuning", CONTROL, 50),)
-    lost: tuple[tuple[str, str, int], ...] = (("confirm", TREATMENT, 102),)
+    failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 7204),)
+    diverged: tuple[tuple[str, str, int], ...] = (("tuning", CONTROL, 7100),)
+    lost: tuple[tuple[str, str, int], ...] = (("confirm", TREATMENT, 7201),)
 
 
 def make_plan(shape: Shape) -> Plan:
@@ -102,11 +102,7 @@ def make_plan(shape: Shape) -> Plan:
             optim=OptimSettings(lr=1e-3),
             evaluation=EvalSettings(every=10, prompts=512),
         ),
-        seeds=Seeds(
-            pilot=(11, 12) if smoke else (11, 12, 13),
-            tuning=(50,),
-            confirm=(101, 102) if smoke else (101, 102, 103, 104, 105),
-        ),
+        seeds=allot(7, pilot=2 if smoke else 3, tuning=1, confirm=2 if smoke else 5),
         tuning=Tuning(
             factor="lr", path="optim.lr", low=2e-4, high=5e-3, candidates=2 if smoke else 3
         ),

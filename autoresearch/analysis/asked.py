@@ -1,0 +1,234 @@
+"""Which claims a study's report makes, in their order."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from autoresearch.analysis import accounts, sizing
+from autoresearch.analysis.evidence import Evidence
+from autoresearch.analysis.scores import EVAL, metrics_of
+from swarm.config import JsonValue
+
+SETTINGS = (
+    "steps",
+    "batch.rollouts",
+    "batch.group_size",
+    "batch.epochs",
+    "batch.minibatches",
+    "optim.lr",
+    "optim.schedule",
+    "algorithm.name",
+    "algorithm.baseline",
+    "algorithm.scale",
+    "algorithm.aggregation",
+    "algorithm.clip_low",
+    "algorithm.clip_high",
+    "algorithm.kl_coef",
+    "algorithm.entropy_coef",
+    "policy.kind",
+    "policy.rank",
+    "policy.alpha",
+    "sampling.temperature",
+    "sampling.max_tokens",
+    "warmup.steps",
+    "max_staleness",
+    "evaluation.prompts",
+    "evaluation.every",
+)
+"""The settings that a report prints."""
+
+CURVE_POINTS = 5
+TRIAL_FIELDS = ("phase", "arm", "task", "seed", "label", "status", "attempts", "causes")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A claim to be computed: its id, unit and query."""
+
+    id: str
+    unit: str
+    query: str
+    args: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+def asked(evidence: Evidence) -> Iterator[Asked]:
+    """Every claim that the report of this study makes."""
+    yield from _verdicts(evidence)
+    yield from _arms(evidence)
+    yield from _secondary(evidence)
+    yield from _curves(evidence)
+    yield from _sizing(evidence)
+    yield from _rules(evidence)
+    yield from _problems(evidence)
+    yield from _cost(evidence)
+    yield from _machine(evidence)
+
+
+def unit_of(metric: str) -> str:
+    """The unit of a metric of design section 6."""
+    if metric.startswith(EVAL) or metric.endswith("_frac"):
+        return "share"
+    if metric.startswith(("completions/", "tokens/")):
+        return "tokens"
+    if metric.startswith("policy/") and ("kl" in metric or "entropy" in metric):
+        return "nats"
+    return "s" if metric.startswith("time/") else ""
+
+
+def is_curve(metric: str) -> bool:
+    """Whether runs are compared along a metric: held-out evaluations share their steps."""
+    return metric.startswith(EVAL)
+
+
+def curve_steps(evidence: Evidence, metric: str) -> list[int]:
+    """The steps at which any confirmation run logs a metric."""
+    trials = evidence.trials("confirm")
+    return sorted({step for t in trials for step, _, _ in evidence.points(t, metric)})
+
+
+def _verdicts(evidence: Evidence) -> Iterator[Asked]:
+    for h in evidence.plan.hypotheses:
+        name = {"hypothesis": h.id}
+        unit = unit_of(h.metric)
+        yield Asked(f"{h.id}.verdict", "", "outcomes.verdict", name)
+        yield Asked(f"{h.id}.reason", "", "outcomes.reason", name)
+        yield Asked(f"{h.id}.effect", unit, "outcomes.effect", name)
+        yield Asked(f"{h.id}.direction", "", "outcomes.direction", name)
+        yield Asked(f"{h.id}.p", "p", "outcomes.p_value", name)
+        yield Asked(f"{h.id}.p_equivalence", "p", "outcomes.p_equivalence", name)
+        for role, arm in (("arm", h.arm), ("versus", h.versus)):
+            yield Asked(f"{h.id}.n.{role}", "seeds", "outcomes.seeds_scored", {**name, "arm": arm})
+        for key in ("id", "metric", "arm", "versus", "min_effect"):
+            shown = unit if key == "min_effect" else "" if key == "id" else "name"
+            yield Asked(f"{h.id}.{key}", shown, "accounts.hypothesis", {**name, "field": key})
+        yield Asked(f"{h.id}.seed_sd", unit, "sizing.seed_sd", name)
+        yield Asked(f"{h.id}.detectable", unit, "sizing.detectable", name)
+        yield Asked(f"{h.id}.needed", "seeds", "sizing.needed", name)
+
+
+def _arms(evidence: Evidence) -> Iterator[Asked]:
+    plan = evidence.plan
+    for metric in metrics_of(plan):
+        unit = unit_of(metric)
+        for arm in plan.arms:
+            args = {"metric": metric, "arm": arm.id}
+            yield Asked(f"arm.{metric}.{arm.id}.mean", unit, "outcomes.arm_mean", args)
+            yield Asked(f"arm.{metric}.{arm.id}.sd", unit, "outcomes.arm_sd", args)
+            if len(plan.tasks) > 1:
+                for task in plan.tasks:
+                    at, by = f"task.{metric}.{arm.id}.{task}", {**args, "task": task}
+                    yield Asked(f"{at}.mean", unit, "outcomes.arm_mean", by)
+                    yield Asked(f"{at}.sd", unit, "outcomes.arm_sd", by)
+        for trial in evidence.trials("confirm"):
+            spec = trial.spec
+            yield Asked(
+                f"score.{metric}.{spec.arm}.{spec.task}.{spec.seed}",
+                unit,
+                "outcomes.seed_score",
+                {"metric": metric, "arm": spec.arm, "task": spec.task, "seed": spec.seed},
+            )
+
+
+def _secondary(evidence: Evidence) -> Iterator[Asked]:
+    plan = evidence.plan
+    for metric in plan.metrics:
+        if metric not in metrics_of(plan):
+            for arm in plan.arms:
+                yield Asked(
+                    f"final.{metric}.{arm.id}",
+                    unit_of(metric),
+                    "outcomes.final_mean",
+                    {"metric": metric, "arm": arm.id},
+                )
+
+
+def _curves(evidence: Evidence) -> Iterator[Asked]:
+    plan = evidence.plan
+    for metric in filter(is_curve, metrics_of(plan)):
+        steps = curve_steps(evidence, metric)
+        last = max(0, len(steps) - 1)
+        shown = [
+            steps[round(i * last / (CURVE_POINTS - 1))] for i in range(CURVE_POINTS if steps else 0)
+        ]
+        for arm in plan.arms:
+            for step in dict.fromkeys(shown):
+                yield Asked(
+                    f"curve.{metric}.{arm.id}.{step}",
+                    unit_of(metric),
+                    "outcomes.curve_mean",
+                    {"metric": metric, "arm": arm.id, "step": step},
+                )
+
+
+def _sizing(evidence: Evidence) -> Iterator[Asked]:
+    unit = unit_of(metrics_of(evidence.plan)[0])
+    yield Asked("pilot.mean", unit, "sizing.pilot_mean")
+    yield Asked("pilot.sd", unit, "sizing.pilot_sd")
+    for label in sizing.candidate_labels(evidence):
+        args = {"label": label}
+        yield Asked(f"tuning.{label}.value", "setting", "sizing.candidate_value", args)
+        yield Asked(f"tuning.{label}.score", unit, "sizing.candidate_score", args)
+    if evidence.plan.tuning is not None:
+        yield Asked("tuning.choice", "setting", "sizing.tuning_choice")
+        for name in ("path", "low", "high", "candidates"):
+            yield Asked(f"tuning.{name}", "setting", "accounts.tuning_rule", {"name": name})
+
+
+def _rules(evidence: Evidence) -> Iterator[Asked]:
+    units = {"alpha": "", "power": "percent", "last_evals": "", "floor": ""}
+    for name, unit in units.items():
+        yield Asked(f"rule.{name}", unit, "accounts.rule", {"name": name})
+    yield Asked("rule.looks", "", "accounts.looks")
+    yield Asked("rule.look", "seeds", "accounts.look")
+    yield Asked("rule.confidence", "percent", "accounts.confidence")
+    yield Asked("rule.arm_confidence", "percent", "accounts.arm_confidence")
+    yield Asked("study.seed", "", "accounts.study_seed")
+    yield Asked("study.command", "", "accounts.start_command")
+    yield Asked("registered_at", "", "accounts.registered_at")
+    yield Asked("first_trial_at", "", "accounts.first_trial_at")
+    for phase in ("pilot", "tuning", "confirm"):
+        yield Asked(f"seeds.{phase}", "", "accounts.seeds", {"phase": phase})
+    for path in SETTINGS:
+        yield Asked(f"setting.{path}", "setting", "accounts.base_setting", {"path": path})
+
+
+def _problems(evidence: Evidence) -> Iterator[Asked]:
+    for trial in accounts.troubled(evidence):
+        for key in TRIAL_FIELDS:
+            name = {"trial": trial.spec.id, "field": key}
+            yield Asked(f"trial.{trial.spec.id}.{key}", "", "accounts.trial", name)
+    for index, _ in enumerate(accounts.reported_events(evidence)):
+        yield Asked(f"event.{index}", "", "accounts.event", {"index": index})
+
+
+def _cost(evidence: Evidence) -> Iterator[Asked]:
+    for phase in ("", "pilot", "tuning", "confirm"):
+        at = phase or "all"
+        yield Asked(f"trials.{at}", "trials", "accounts.trials", {"phase": phase})
+        yield Asked(f"cost.{at}.seconds", "s", "accounts.trial_seconds", {"phase": phase})
+        for status in ("finished", "diverged", "failed"):
+            args = {"phase": phase, "status": status}
+            yield Asked(f"trials.{at}.{status}", "trials", "accounts.trials", args)
+    for arm in evidence.plan.arms:
+        for status in ("", "finished", "diverged", "failed"):
+            args = {"phase": "confirm", "status": status, "arm": arm.id}
+            yield Asked(f"trials.{arm.id}.{status or 'all'}", "trials", "accounts.trials", args)
+    yield Asked("attempts", "attempts", "accounts.attempts")
+    for status in ("failed", "lost"):
+        yield Asked(f"attempts.{status}", "attempts", "accounts.attempts", {"status": status})
+    yield Asked("attempts.retries", "attempts", "accounts.retries")
+    yield Asked("cost.trial_seconds", "s", "accounts.seconds_per_trial")
+    yield Asked("cost.wall_seconds", "s", "accounts.wall_seconds")
+    yield Asked("cost.outside", "percent", "accounts.outside_share")
+    for metric in ("tokens/prompt", "tokens/completion", "tokens/trained"):
+        yield Asked(f"cost.{metric}", "tokens", "accounts.tokens", {"metric": metric})
+
+
+def _machine(evidence: Evidence) -> Iterator[Asked]:
+    records = evidence.facts.records
+    for name in records.get("fingerprint", {}):
+        yield Asked(f"fingerprint.{name}", "name", "accounts.fingerprint", {"name": name})
+    for name in ("command", "trials", "seconds") if "full" in records else ():
+        unit = {"command": "", "trials": "trials", "seconds": "s"}[name]
+        yield Asked(f"full.{name}", unit, "accounts.full_profile", {"name": name})
+    for arm in evidence.plan.arms:
+        yield Asked(f"adapter.{arm.id}", "", "accounts.adapter", {"arm": arm.id})

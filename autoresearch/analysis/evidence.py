@@ -1,0 +1,157 @@
+"""A study's facts with the metrics of its counted attempts, each file read once."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from autoresearch.analysis.scores import Point, metrics_of, score_points
+from autoresearch.analysis.verdicts import Verdict, decide
+from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
+from autoresearch.study.plan import Hypothesis, Plan, TrialScore
+from swarm.config import JsonValue, TrainConfig
+from swarm.runfolder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
+
+Row = tuple[int, float, Mapping[str, float]]
+"""(step, training seconds so far, metrics)."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query finds, and what it rests on. `n` counts seeds unless the query says more."""
+
+    value: float | int | str
+    n: int | None = None
+    interval: tuple[float, float] | None = None
+    runs: tuple[str, ...] = ()
+
+
+class Evidence:
+    """What claims are computed from. Raises ValueError for a study without a plan."""
+
+    def __init__(self, facts: StudyFacts) -> None:
+        if facts.plan is None:
+            raise ValueError(f"study {facts.study} has no plan yet")
+        self.facts = facts
+        self.plan: Plan = facts.plan
+        self._rows: dict[Path, Sequence[Row]] = {}
+        self._scores: dict[tuple[str, str], list[TrialScore]] = {}
+
+    @cached_property
+    def looks(self) -> tuple[int, ...]:
+        """Seeds an arm at each look that the study may take."""
+        sized = self.facts.records.get("size", {}).get("looks")
+        return tuple(sized) if sized else self.plan.decision.looks
+
+    @cached_property
+    def look(self) -> int:
+        """Seeds an arm at the last look taken."""
+        taken = [row["n"] for kind, row in self.facts.records.items() if kind.startswith("look-")]
+        return max(taken, default=self.looks[0])
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The confirmation seeds that the last look uses."""
+        return self.plan.seeds.confirm[: self.look]
+
+    @cached_property
+    def verdicts(self) -> dict[str, Verdict]:
+        """By hypothesis, in the plan's order."""
+        scores = [s for metric in metrics_of(self.plan) for s in self.scores("confirm", metric)]
+        found = decide(
+            self.plan,
+            scores,
+            look=self.look,
+            looks=self.looks,
+            invalid_reason=invalid_reason(self.facts),
+        )
+        return {verdict.hypothesis: verdict for verdict in found}
+
+    def hypothesis(self, name: str) -> Hypothesis:
+        """The hypothesis of this id. Raises KeyError."""
+        return {h.id: h for h in self.plan.hypotheses}[name]
+
+    def trials(self, phase: str) -> list[TrialFacts]:
+        """The ended trials of a phase; of confirmation, those that the last look uses."""
+        seeds = self.seeds if phase == "confirm" else None
+        return [
+            trial
+            for trial in self.facts.of_phase(phase)
+            if trial.status in ENDED and (seeds is None or trial.spec.seed in seeds)
+        ]
+
+    def rows(self, trial: TrialFacts) -> Sequence[Row]:
+        """The metric rows of the attempt that counts; none if it failed, sealed or not."""
+        folder = trial.folder
+        if folder is None or trial.status == "failed":
+            return ()
+        if folder not in self._rows:
+            self._rows[folder] = [
+                (row["step"], row["wall"], row["metrics"]) for row in read_rows(folder / METRICS)
+            ]
+        return self._rows[folder]
+
+    def points(self, trial: TrialFacts, metric: str) -> list[Point]:
+        """`scores.series` of the attempt that counts."""
+        return [
+            (step, wall, metrics[metric])
+            for step, wall, metrics in self.rows(trial)
+            if metric in metrics and math.isfinite(metrics[metric])
+        ]
+
+    def scores(self, phase: str, metric: str) -> list[TrialScore]:
+        """The scores on one metric of `trials(phase)`, in their order."""
+        if (phase, metric) not in self._scores:
+            self._scores[phase, metric] = [
+                score_points(trial, self.plan, metric, self.points(trial, metric))
+                for trial in self.trials(phase)
+            ]
+        return self._scores[phase, metric]
+
+
+def invalid_reason(facts: StudyFacts) -> str:
+    """Why nothing may be decided from this evidence; empty where it is as it was sealed."""
+    if facts.plan is not None and facts.plan.digest() != facts.registration:
+        return "the plan is not the one that was registered"
+    for trial in facts.of_phase("confirm"):
+        for problem in damage(trial):
+            return f"evidence was changed after it was sealed: {problem}"
+    return ""
+
+
+def damage(trial: TrialFacts) -> list[str]:
+    """What of a trial's counted attempt is not as the ledger and its seal say.
+
+    A failed attempt may have died before it was sealed; nothing of it is counted then.
+    """
+    folder = trial.folder
+    if folder is None or (trial.status == "failed" and trial.attempts[-1].manifest is None):
+        return []
+    found = [f"run {run_of(trial)}: {item}" for item in check_seal(folder)]
+    if not found and manifest_digest(folder) != trial.attempts[-1].manifest:
+        found = [f"run {run_of(trial)}: {MANIFEST}: not the one that the ledger knows"]
+    return found
+
+
+def run_of(trial: TrialFacts) -> str:
+    """`<trial>/<attempt>` of the attempt that counts."""
+    number = trial.attempts[-1].number if trial.attempts else 0
+    return f"{trial.spec.id}/{number}"
+
+
+def setting(config: TrainConfig, path: str) -> JsonValue:
+    """The value at a dotted path of a config. Raises KeyError."""
+    node = config.model_dump(mode="json")
+    *parents, leaf = path.split(".")
+    for name in parents:
+        node = node[name]
+    value: JsonValue = node[leaf]
+    return value
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean, independent of the order of the values. Raises ValueError for none."""
+    if not values:
+        raise ValueError("no values")
+    return math.fsum(values) / len(values)

@@ -1,0 +1,1 @@
+"""Reports: rendered from claims, checked against run folders, compared with one another."""
