@@ -1,6 +1,6 @@
 """Where a home keeps what studies leave behind."""
 
-import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,15 +57,16 @@ class Home:
         return self.reports / study_id
 
     def check_writable(self) -> None:
-        """Raise BadInput unless `runs/` and `reports/` can be written. Creates nothing."""
+        """Raise BadInput unless `runs/` and `reports/` can be written. Leaves nothing behind."""
         for folder in (self.runs, self.reports):
-            nearest = next(p for p in (folder, *folder.parents) if p.exists())
-            if not nearest.is_dir():
-                problem = f"{nearest} is no folder"
-            elif not os.access(nearest, os.W_OK | os.X_OK):
-                problem = f"{nearest} cannot be written"
-            else:
-                continue
-            raise BadInput(
-                "home", problem, "work in another folder or set AUTORESEARCH_HOME to one"
-            )
+            nearest = next(path for path in (folder, *folder.parents) if path.exists())
+            try:
+                # Asked by writing: permission bits say nothing to root or on a full disk.
+                with tempfile.TemporaryFile(dir=nearest) as file:
+                    file.write(b"x")
+            except OSError as error:
+                raise BadInput(
+                    "home",
+                    f"{nearest} cannot be written ({error.strerror})",
+                    "work in another folder or set AUTORESEARCH_HOME to one",
+                ) from error

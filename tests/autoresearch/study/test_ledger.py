@@ -1,0 +1,233 @@
+"""The ledger: what is stored once stays as it is, and reading changes nothing."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autoresearch.study import schema
+from autoresearch.study.errors import BadInput
+from autoresearch.study.ledger import Ledger
+from autoresearch.study.paths import Home
+from autoresearch.study.plan import (
+    Arm,
+    Budget,
+    Factor,
+    Hypothesis,
+    Plan,
+    Seeds,
+    TrialSpec,
+)
+from swarm.config import TrainConfig
+
+
+def small_plan(question: str = "does the std matter?") -> Plan:
+    return Plan(
+        topic="advantage std",
+        question=question,
+        planner="offline",
+        playbook="advantage-std",
+        profile="smoke",
+        hypotheses=(
+            Hypothesis(
+                id="H1",
+                statement="dividing by the std helps",
+                metric="eval/acc",
+                arm="b",
+                versus="a",
+                direction="greater",
+                min_effect=0.03,
+            ),
+        ),
+        factors=(Factor(name="std", role="treatment", levels=("a", "b"), control="a"),),
+        arms=(Arm(id="a", levels={"std": "a"}), Arm(id="b", levels={"std": "b"})),
+        tasks=("reverse",),
+        model="tiny",
+        train=TrainConfig(),
+        seeds=Seeds(pilot=(1,), tuning=(2,), confirm=(3, 4)),
+        budget=Budget(seconds=600, trial_seconds=60),
+        metrics=("reward/mean",),
+        estimated_seconds=60,
+        estimated_trial_seconds=10,
+    )
+
+
+def small_trial(seed: int) -> TrialSpec:
+    return TrialSpec(
+        study="s1",
+        phase="confirm",
+        round=1,
+        arm="a",
+        task="reverse",
+        seed=seed,
+        config=TrainConfig(seed=seed),
+        registration="r",
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def ledger(home: Home):
+    ledger = Ledger.open(home)
+    with ledger.hold("s1"):
+        ledger.create_study("s1", "advantage std", {"seed": 3, "set": {"a": None}})
+        yield ledger
+    ledger.close()
+
+
+def test_reading_a_home_without_a_ledger_creates_nothing(home: Home) -> None:
+    ledger = Ledger.open(home)
+    assert ledger.studies() == []
+    assert ledger.findings("std") == []
+    with pytest.raises(BadInput, match="no study 's1'"):
+        ledger.facts("s1")
+    assert list(home.root.iterdir()) == []
+
+
+def test_an_unknown_study_names_the_nearest(ledger: Ledger) -> None:
+    with pytest.raises(BadInput, match="did you mean s1"):
+        ledger.facts("s11")
+
+
+def test_a_study_reads_back_as_it_was_written(ledger: Ledger, home: Home) -> None:
+    plan = small_plan()
+    ledger.save_plan("s1", plan)
+    ledger.set_stage("s1", "pilot")
+    ledger.set_status("s1", "paused", "by the user")
+    ledger.add_event("s1", "started", host="here")
+    facts = Ledger.open(home).facts("s1")
+    assert (facts.topic, facts.stage, facts.status, facts.cause) == (
+        "advantage std",
+        "pilot",
+        "paused",
+        "by the user",
+    )
+    assert facts.plan == plan
+    assert facts.registration is None
+    assert facts.events[0]["detail"] == {"host": "here"}
+    assert ledger.options("s1") == {"seed": 3, "set": {"a": None}}
+    assert [s.study for s in ledger.studies()] == ["s1"]
+
+
+def test_creating_a_study_twice_keeps_the_first(ledger: Ledger) -> None:
+    ledger.set_stage("s1", "tune")
+    ledger.create_study("s1", "another topic", {})
+    assert ledger.facts("s1").topic == "advantage std"
+    assert ledger.facts("s1").stage == "tune"
+
+
+def test_registration_is_once_and_for_all(ledger: Ledger) -> None:
+    plan = small_plan()
+    digest = ledger.register("s1", plan)
+    first = ledger.facts("s1")
+    assert digest == plan.digest() == first.registration
+    assert ledger.register("s1", plan) == digest
+    assert ledger.facts("s1").registered_at == first.registered_at
+    for change in (ledger.register, ledger.save_plan):
+        with pytest.raises(BadInput, match="can no longer change"):
+            change("s1", small_plan("something else?"))
+    assert ledger.facts("s1") == first
+    assert first.plan is not None
+    assert first.plan.digest() == digest
+
+
+def test_a_record_is_written_once(ledger: Ledger) -> None:
+    assert ledger.record("s1", "size", {"n": 5}) == {"n": 5}
+    assert ledger.record("s1", "size", {"n": 9}) == {"n": 5}
+    assert ledger.facts("s1").records == {"size": {"n": 5}}
+
+
+def test_trials_are_inserted_once(ledger: Ledger) -> None:
+    ledger.insert_trials([small_trial(1), small_trial(2)])
+    ledger.start_attempt("s1", small_trial(1).id)
+    ledger.insert_trials([small_trial(2), small_trial(1), small_trial(3)])
+    trials = ledger.facts("s1").trials
+    assert [t.spec.seed for t in trials] == [1, 2, 3]
+    assert [t.status for t in trials] == ["running", "pending", "pending"]
+    assert trials[0].spec == small_trial(1)
+
+
+def test_two_studies_may_share_a_trial(ledger: Ledger, home: Home) -> None:
+    ledger.insert_trials([small_trial(1)])
+    with ledger.hold("s2"):
+        ledger.create_study("s2", "the same again", {})
+        ledger.insert_trials([small_trial(1).model_copy(update={"study": "s2"})])
+        ledger.start_attempt("s2", small_trial(1).id)
+        assert [t.status for t in ledger.facts("s1").trials] == ["pending"]
+        assert [t.status for t in ledger.facts("s2").trials] == ["running"]
+
+
+def test_attempts_are_numbered_and_end_with_their_trial(ledger: Ledger, home: Home) -> None:
+    from dataclasses import replace
+
+    trial = small_trial(1)
+    ledger.insert_trials([trial])
+    first = ledger.start_attempt("s1", trial.id)
+    lost = replace(first, status="lost", cause="killed", charged=False, seconds=2.0)
+    ledger.end_attempt("s1", trial.id, lost, "pending")
+    second = ledger.start_attempt("s1", trial.id)
+    ended = replace(second, status="finished", manifest="ab", summary={"eval/acc": 0.5})
+    ledger.end_attempt("s1", trial.id, ended, "finished")
+    (read,) = ledger.facts("s1").trials
+    assert (first.number, second.number) == (1, 2)
+    assert read.status == "finished"
+    assert read.attempts == (lost, ended)
+    assert read.folder == home.attempt("s1", trial.id, 2)
+
+
+def test_an_event_with_a_key_is_added_once(ledger: Ledger) -> None:
+    assert ledger.add_event("s1", "alarm", once="t1/entropy", step=3)
+    assert not ledger.add_event("s1", "alarm", once="t1/entropy", step=4)
+    assert ledger.add_event("s1", "alarm", once="t2/entropy", step=4)
+    assert ledger.add_event("s1", "retry")
+    assert ledger.add_event("s1", "retry")
+    assert [e["kind"] for e in ledger.facts("s1").events] == ["alarm", "alarm", "retry", "retry"]
+    assert ledger.facts("s1").events[0]["detail"] == {"step": 3}
+
+
+def test_verdicts_are_replaced_and_findings_kept(ledger: Ledger) -> None:
+    ledger.save_verdicts("s1", [{"hypothesis": "H1", "verdict": "inconclusive"}])
+    ledger.save_verdicts("s1", [{"hypothesis": "H1", "verdict": "supported"}])
+    assert ledger.verdicts("s1") == [{"hypothesis": "H1", "verdict": "supported"}]
+    ledger.add_finding("s1", "H1", "dividing advantages by std helps", {"effect": 0.1})
+    ledger.add_finding("s1", "H1", "something else", {})
+    ledger.add_finding("s1", "H2", "larger groups help", {})
+    assert [f["hypothesis"] for f in ledger.findings("divide by the std?")] == ["H1"]
+    assert ledger.findings("std")[0]["detail"] == {"effect": 0.1}
+    assert len(ledger.findings()) == 2
+
+
+def test_writing_without_holding_is_refused(home: Home, ledger: Ledger) -> None:
+    with pytest.raises(RuntimeError, match="hold"):
+        Ledger.open(home).set_stage("s1", "done")
+
+
+def test_a_newer_ledger_is_refused(home: Home) -> None:
+    schema.create(home.ledger_file)
+    with sqlite3.connect(home.ledger_file) as db:
+        db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    with pytest.raises(BadInput, match=f"schema {schema.VERSION + 1}.*upgrade"):
+        Ledger.open(home)
+
+
+def test_a_file_that_is_no_ledger_is_refused(home: Home) -> None:
+    home.runs.mkdir()
+    home.ledger_file.write_text("not a database, but long enough to have a header " * 10)
+    with pytest.raises(BadInput, match="no SQLite file"):
+        Ledger.open(home)
+
+
+def test_reading_needs_no_sqlite_utils(home: Home, ledger: Ledger) -> None:
+    code = (
+        "import sys; from pathlib import Path;"
+        "from autoresearch.study.ledger import Ledger; from autoresearch.study.paths import Home;"
+        f"assert Ledger.open(Home(Path({str(home.root)!r}))).facts('s1').topic;"
+        "assert not {'sqlite_utils', 'pandas', 'torch'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
