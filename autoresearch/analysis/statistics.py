@@ -139,10 +139,15 @@ def tost(
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given (Holm, Scand. J. Stat. 1979)."""
-    from statsmodels.stats.multitest import multipletests
+    """Holm's adjusted p-values, in the order given (Holm, Scand. J. Stat. 1979).
 
-    return [float(p) for p in multipletests(ps, method="holm")[1]] if ps else []
+    As statsmodels' `multipletests`, whose every call runs a full garbage collection.
+    """
+    order = np.argsort(ps)
+    stepped = np.asarray(ps, dtype=float)[order] * np.arange(len(ps), 0, -1)
+    adjusted = np.empty(len(ps))
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(stepped))
+    return [float(p) for p in adjusted]
 
 
 def pooled_sd(arms: Sequence[Sequence[float]]) -> float | None:

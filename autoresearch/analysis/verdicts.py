@@ -8,15 +8,15 @@ mean(arm) - mean(versus). The first rule that applies gives the verdict; the tab
     invalid       the study is (tampered evidence), or an arm has fewer than 2 scored seeds
     inconclusive  smoke profile; a registered seed without a score; no spread between seeds
     equivalent    the effect lies within (-delta, delta): TOST
-    refuted       an effect of delta or more is excluded, or a negative effect is shown
+    refuted       a negative effect is shown, or an effect of delta or more is excluded
     supported     a positive effect is shown
     inconclusive  none of these
 
-- "Shown" is a two-sided t test against 0 with the effect on that side, so a wrong direction is
-  claimed with chance alpha / 2 at most. "Excluded" is the same test against +delta: the two-sided
-  interval ends below it. Since equivalence comes first, a claim is refuted where its effect is
-  excluded but harm of the size of delta is not, and equivalent where both are. A positive effect
-  too small to matter is thus equivalent, never supported.
+- "Shown" is a two-sided t test against 0 with the effect on that side, so without an effect a
+  directed claim is supported with chance alpha / 2 at most. "Excluded" is the same test against
+  +delta: the two-sided interval ends below it. Since equivalence comes first, a claim is refuted
+  where an effect of delta is excluded but one of -delta is not, and equivalent where both are. A
+  positive effect too small to matter is thus equivalent, not supported.
 - "different" is supported by an effect on either side. It is never refuted: to exclude an effect
   of delta on both sides is equivalence.
 - Not to show a difference is not to show equivalence: that is inconclusive.
@@ -31,7 +31,8 @@ but decide nothing. The paired test uses seeds scored in both arms.
 Error rates. Each p-value is first made one over all registered looks (`overall_alpha`), then
 adjusted by Holm over the plan's hypotheses, and compared to alpha. This is the Bonferroni-Holm
 closure of the group-sequential tests. It bounds by alpha the chance of any false "shown" in the
-study, and likewise of any false "equivalent" and of any false "excluded", whenever it stops.
+study, and likewise of any false "equivalent" and of any false "excluded", whenever it stops, to
+the accuracy that `design.looks` gives for t tests.
 Hypotheses without a test stay in the family with p = 1. Verdicts come from all data at the look,
 so a boundary crossed earlier and no longer crossed does not count. The interval reported with a
 hypothesis covers at all looks together with confidence 1 - alpha, for that hypothesis alone.
@@ -252,14 +253,15 @@ def _judge(plan: Plan, evidence: _Evidence, p: _PValues) -> tuple[Outcome, str]:
         return "inconclusive", "the scores do not vary between seeds: no measure of noise"
     if p.equivalent < alpha:
         return "equivalent", "the effect is smaller than min_effect, either way"
-    if p.excluded < alpha:
-        return "refuted", "an effect of min_effect or more is excluded"
-    if p.shown >= alpha:
-        return "inconclusive", "neither a difference nor equivalence is shown"
     sign = {"greater": 1, "less": -1, "different": math.copysign(1, effect.effect)}
     towards = sign[claim.direction]
-    if towards * effect.effect < 0:
+    shown = p.shown < alpha
+    if shown and towards * effect.effect < 0:
         return "refuted", "the effect has the opposite direction"
+    if p.excluded < alpha:
+        return "refuted", "an effect of min_effect or more is excluded"
+    if not shown:
+        return "inconclusive", "neither a difference nor equivalence is shown"
     surely = min(towards * effect.low, towards * effect.high) >= claim.min_effect
     extent = "of min_effect or more" if surely else "which may be smaller than min_effect"
     return "supported", f"an effect in the registered direction, {extent}"

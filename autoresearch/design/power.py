@@ -1,4 +1,7 @@
-"""What a number of seeds can detect: the power of the two-sided t tests that decide a study.
+"""What a number of seeds can detect: the power of the t tests that decide a study.
+
+An effect counts as detected where the two-sided test at `alpha` rejects and the estimate has the
+effect's sign, as a verdict asks; so the power at no effect is at most alpha / 2.
 
 `sd` is the standard deviation between seeds of one arm for `welch`, and of the seed-wise
 differences for `paired`. Pass `nominal_alpha` of the looks as `alpha` and the last look as `n` for
@@ -21,13 +24,13 @@ NODES = 64
 def power(
     effect: float, sd: float, n: int, *, alpha: float, test: Literal["welch", "paired"] = "welch"
 ) -> float:
-    """The chance that a true `effect` gives a two-sided p below `alpha` with `n` seeds an arm.
+    """The chance that `n` seeds an arm detect a true `effect` at two-sided `alpha`.
 
     0 for fewer than 2 seeds. Raises ValueError unless `sd` is above 0: a spread of zero says that
     the noise is unknown, not that it is absent.
     """
     _require_spread(sd)
-    return _reject_chance(abs(effect) / sd, n, alpha, test)
+    return _detect_chance(abs(effect) / sd, n, alpha, test)
 
 
 def detectable_effect(
@@ -41,19 +44,19 @@ def detectable_effect(
     """The smallest true effect that is detected with chance `power`, in the unit of `sd`.
 
     Infinite for fewer than 2 seeds. Raises ValueError as `power` does, and for a power outside
-    (alpha, 1).
+    (alpha / 2, 1).
     """
     from scipy.optimize import brentq
 
     _require_spread(sd)
-    if not alpha < power < 1:
-        raise ValueError(f"power {power} is not between alpha {alpha} and 1")
+    if not alpha / 2 < power < 1:
+        raise ValueError(f"power {power} is not between alpha / 2 and 1")
     if n < 2:
         return float("inf")
     most = 1.0
-    while _reject_chance(most, n, alpha, test) < power:
+    while _detect_chance(most, n, alpha, test) < power:
         most *= 2
-    return sd * float(brentq(lambda d: _reject_chance(d, n, alpha, test) - power, 0.0, most))
+    return sd * float(brentq(lambda d: _detect_chance(d, n, alpha, test) - power, 0.0, most))
 
 
 def seeds_needed(
@@ -71,14 +74,14 @@ def seeds_needed(
     """
     _require_spread(sd)
     for n in range(2, most + 1):
-        if _reject_chance(abs(effect) / sd, n, alpha, test) >= power:
+        if _detect_chance(abs(effect) / sd, n, alpha, test) >= power:
             return n
     return None
 
 
-def _reject_chance(d: float, n: int, alpha: float, test: str) -> float:
+def _detect_chance(d: float, n: int, alpha: float, test: str) -> float:
     """Power at a standardised effect `d`."""
-    from scipy.special import nctdtr, stdtrit
+    from scipy.special import nctdtr, ndtr, stdtrit
 
     if n < 2:
         return 0.0
@@ -89,8 +92,10 @@ def _reject_chance(d: float, n: int, alpha: float, test: str) -> float:
         df, shift = 2 * n - 2, d * np.sqrt(n / 2)
         welch_df, weight = _welch_df(n)
         critical = stdtrit(welch_df, 1 - alpha / 2)
-    reject = nctdtr(df, shift, -critical) + 1 - nctdtr(df, shift, critical)
-    return float(min(1.0, weight @ reject))
+    miss = nctdtr(df, shift, critical)
+    # SciPy gives NaN far in the lower tail: Abramowitz & Stegun 26.7.10 stands in there.
+    far = ndtr((critical * (1 - 1 / (4 * df)) - shift) / np.sqrt(1 + critical**2 / (2 * df)))
+    return float(weight @ (1 - np.where(np.isnan(miss), far, miss)))
 
 
 def _welch_df(n: int) -> tuple[Any, Any]:
