@@ -1,0 +1,135 @@
+"""Which playbook answers a topic: by phrase, by the factors named, else by full-text search."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+
+from autoresearch.planner.catalogue import FACTORS
+from autoresearch.planner.reading import Reading, vocabulary
+from autoresearch.planner.words import STOP, find, number, words
+from autoresearch.playbook import Playbook
+from autoresearch.playbook.suggest import closest
+from autoresearch.study.errors import BadInput
+
+#: The playbook that takes any factors of the catalogue.
+SWEEP = "factor-sweep"
+
+#: A search hit counts when it shares this part of the topic's subject words, and two of them.
+_SHARE, _LEAST = 0.6, 2
+#: How alike a misspelt word must be to one of the catalogue.
+_SPELLING = 0.8
+
+#: Names of factors that are everyday words too: alone they make no research topic.
+_EVERYDAY_TEXT = """
+temperature noise noisy baseline curriculum momentum rank lag alpha beta epsilon truncation warmup
+annealing reproducible async clip proxy reuse cosine
+"""
+_EVERYDAY = frozenset(words(_EVERYDAY_TEXT))
+
+#: Words that place a topic in the field.
+_FIELD_TEXT = """
+rl rlhf rlvr llm training train policy model reward finetuning sampling rollout reinforcement
+learning gradient run seed agent reasoning post optimizer
+"""
+_FIELD = frozenset(words(_FIELD_TEXT))
+
+
+def choose(reading: Reading, playbooks: Sequence[Playbook]) -> Playbook:
+    """The playbook for a topic. Raises BadInput naming the nearest playbooks when none fits."""
+    if not reading.words:
+        raise BadInput("topic", "it holds no words", _nearest(reading, playbooks))
+    _refuse_everyday(reading, playbooks)
+    factors = frozenset(reading.factors)
+    by_phrase = _by_phrase(reading.words, playbooks)
+    if by_phrase and (not factors or factors <= _factors(by_phrase)):
+        return by_phrase
+    if factors:
+        for playbook in playbooks:
+            if any(frozenset(named) == factors for named in playbook.match.factors):
+                return playbook
+        if by_phrase:
+            return by_phrase
+        for playbook in playbooks:
+            if playbook.id == SWEEP:
+                return playbook
+    hits = search(_subject(reading.words), playbooks)
+    if hits and _shares(reading, hits[0]):
+        return hits[0]
+    raise BadInput("topic", "no factor of the catalogue fits it", _nearest(reading, playbooks))
+
+
+def search(subject: Iterable[str], playbooks: Sequence[Playbook]) -> list[Playbook]:
+    """Playbooks that share words with `subject`, best first (SQLite full-text search, BM25)."""
+    query = " OR ".join(f'"{word}"' for word in dict.fromkeys(subject))
+    if not query:
+        return []
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute("CREATE VIRTUAL TABLE playbook USING fts5(text, tokenize='porter unicode61')")
+        db.executemany(
+            "INSERT INTO playbook (rowid, text) VALUES (?, ?)",
+            [(i, " ".join(_text(p))) for i, p in enumerate(playbooks)],
+        )
+        rows = db.execute(
+            "SELECT rowid FROM playbook WHERE playbook MATCH ? ORDER BY bm25(playbook), rowid",
+            (query,),
+        )
+        return [playbooks[row] for (row,) in rows]
+
+
+def _by_phrase(text: Sequence[str], playbooks: Sequence[Playbook]) -> Playbook | None:
+    """The playbook with the longest phrase in the topic; the first of equals."""
+    found: tuple[int, Playbook] | None = None
+    for playbook in playbooks:
+        for phrase in playbook.match.phrases:
+            needle = words(phrase)
+            if find(needle, text) is not None and (found is None or len(needle) > found[0]):
+                found = (len(needle), playbook)
+    return found[1] if found else None
+
+
+def _shares(reading: Reading, playbook: Playbook) -> bool:
+    subject = set(_subject(reading.words))
+    shared = subject & set(_text(playbook))
+    return len(shared) >= _LEAST and len(shared) >= _SHARE * len(subject)
+
+
+def _refuse_everyday(reading: Reading, playbooks: Sequence[Playbook]) -> None:
+    """Refuse `temperature in Rome`: one everyday word, nothing of the field, unknown words."""
+    subject = _subject(reading.words)
+    known = [w for w in subject if w in vocabulary() or w in _FIELD]
+    everyday = all(word in _EVERYDAY for word in known)
+    if reading.factors and everyday and len(known) < len(subject) and not reading.algorithm:
+        said = reading.treatments[0].words
+        raise BadInput(
+            "topic",
+            f"only {said!r} in it is a word of the field",
+            f"say what it is about, as in '{FACTORS[reading.factors[0]].title} in RL training'",
+        )
+
+
+def _nearest(reading: Reading, playbooks: Sequence[Playbook]) -> str:
+    """The playbooks that share words with the topic, misspelt ones too; else all there are."""
+    meant = [_spelled(word) for word in _subject(reading.words)]
+    hits = search(meant, playbooks)
+    names = ", ".join(playbook.id for playbook in hits[:3] or playbooks)
+    return f"{'nearest playbooks' if hits else 'the playbooks are'}: {names}"
+
+
+def _spelled(word: str) -> str:
+    """The word of the catalogue that a misspelt one stands for; else the word itself."""
+    return next(iter(closest(word, vocabulary(), cutoff=_SPELLING)), word)
+
+
+def _subject(text: Iterable[str]) -> list[str]:
+    return [word for word in text if word not in STOP and number(word) is None]
+
+
+def _factors(playbook: Playbook) -> frozenset[str]:
+    return frozenset(factor.name for factor in playbook.factors)
+
+
+def _text(playbook: Playbook) -> list[str]:
+    """The words that a playbook is found by."""
+    parts = [playbook.title, playbook.question, *playbook.match.topics, *playbook.match.phrases]
+    parts += [FACTORS[f.name].title for f in playbook.factors if f.name in FACTORS]
+    return words(" ".join(parts))

@@ -1,0 +1,131 @@
+"""A playbook's hypotheses, filled for the arms of a plan."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autoresearch.planner.metrics import Metric, metric
+from autoresearch.planner.treatments import Treatment
+from autoresearch.playbook import Playbook
+from autoresearch.playbook.schema import PlaybookHypothesis
+from autoresearch.study.plan import Arm, Hypothesis
+from swarm.config import JsonValue
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the plan measures: a metric, the smallest effect of interest, a guess of the noise."""
+
+    metric: Metric
+    min_effect: float
+    prior_sd: float
+    floor: float
+
+
+def question(playbook: Playbook, named_metric: str | None) -> Question:
+    """The playbook's primary metric, or the one that the topic names. Raises BadInput."""
+    primary = playbook.primary
+    chosen = metric(named_metric or primary.metric)
+    own = chosen.name == primary.metric
+    effect = primary.min_effect if own else None
+    sd = primary.prior_sd if own else None
+    floor = primary.floor if own else None
+    return Question(
+        chosen,
+        effect if effect is not None else (chosen.min_effect or 0.05),
+        sd if sd is not None else (chosen.prior_sd or 0.05),
+        floor if floor is not None else chosen.floor,
+    )
+
+
+def fill(
+    playbook: Playbook, treatments: Sequence[Treatment], arms: Sequence[Arm], asked: Question
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses whose arms are in the plan; one for each arm against the control if none is.
+
+    A level that the topic claims to be better replaces the playbook's direction.
+    """
+    listed = playbook.hypotheses or (PlaybookHypothesis(),)
+    if asked.metric.name != playbook.primary.metric:
+        listed = (PlaybookHypothesis(),)
+    pairs = _pairs(listed, treatments, arms) or _pairs((PlaybookHypothesis(),), treatments, arms)
+    claimed = [t for t in treatments if t.direction]
+    if claimed and len(treatments) == 1 and asked.metric.better == "up":
+        spec = PlaybookHypothesis(
+            statement="{metric} at {arm} is {direction} than at {versus} by at least {min_effect}.",
+            direction=claimed[0].direction or "different",
+        )
+        pairs = _pairs((spec,), treatments, arms)
+    return tuple(
+        _hypothesis(f"H{i}", spec, arm, versus, treatments, asked)
+        for i, (spec, arm, versus) in enumerate(pairs, start=1)
+    )
+
+
+def _pairs(
+    listed: Sequence[PlaybookHypothesis], treatments: Sequence[Treatment], arms: Sequence[Arm]
+) -> list[tuple[PlaybookHypothesis, Arm, Arm]]:
+    control = {t.name: t.control for t in treatments}
+    found: list[tuple[PlaybookHypothesis, Arm, Arm]] = []
+    for spec in listed:
+        versus = _arm(arms, {**control, **spec.versus})
+        if versus is None:
+            continue
+        if spec.arm is None:
+            found += [(spec, arm, versus) for arm in arms if arm.id != versus.id]
+        else:
+            arm = _arm(arms, {**control, **spec.arm})
+            if arm is not None and arm.id != versus.id:
+                found.append((spec, arm, versus))
+    return found
+
+
+def _arm(arms: Sequence[Arm], levels: Mapping[str, JsonValue]) -> Arm | None:
+    return next((arm for arm in arms if dict(arm.levels) == dict(levels)), None)
+
+
+def _hypothesis(
+    name: str,
+    spec: PlaybookHypothesis,
+    arm: Arm,
+    versus: Arm,
+    treatments: Sequence[Treatment],
+    asked: Question,
+) -> Hypothesis:
+    measured = metric(spec.metric) if spec.metric else asked.metric
+    effect = spec.min_effect
+    if effect is None:
+        effect = asked.min_effect if measured == asked.metric else measured.min_effect or 0.05
+    words = {
+        "arm": describe(arm, treatments),
+        "versus": describe(versus, treatments),
+        "metric": f"{measured.title} ({measured.name})",
+        "min_effect": f"{effect:g}",
+        "direction": "higher" if spec.direction == "greater" else "lower",
+    }
+    statement = spec.statement
+    for key, text in words.items():
+        statement = statement.replace(f"{{{key}}}", text)
+    return Hypothesis(
+        id=name,
+        statement=statement[:1].upper() + statement[1:],
+        metric=measured.name,
+        arm=arm.id,
+        versus=versus.id,
+        direction=spec.direction,
+        min_effect=effect,
+        source=spec.source or _sources(treatments),
+    )
+
+
+def describe(arm: Arm, treatments: Sequence[Treatment]) -> str:
+    """An arm in words: `group_size 16, kl_coef 0.1`."""
+    return ", ".join(f"{t.name} {text(arm.levels[t.name])}" for t in treatments)
+
+
+def text(level: JsonValue) -> str:
+    """A level as a reader writes it."""
+    return f"{level:g}" if isinstance(level, float) else str(level)
+
+
+def _sources(treatments: Sequence[Treatment]) -> str:
+    return ", ".join(dict.fromkeys(t.factor.source for t in treatments))

@@ -1,0 +1,169 @@
+"""What is wrong with a plan, whoever wrote it: references, design, feasibility, traps.
+
+Codes are those of `autoresearch.playbook.problems`.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import ValidationError
+
+from autoresearch.planner.catalogue import FACTORS
+from autoresearch.planner.metrics import METRICS
+from autoresearch.playbook import Problem
+from autoresearch.playbook.suggest import did_you_mean
+from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Factor, Plan
+from swarm.config import JsonValue, TrainConfig
+
+#: What a config says that asks for a spread in groups of one.
+_GROUP_OF_ONE = "batch.group_size of 2 or more"
+
+
+def problems(plan: Plan) -> list[str]:
+    """The errors of a plan, one line each; empty for a plan that can be registered."""
+    return [str(problem) for problem in review(plan) if problem.severity == "error"]
+
+
+def require_clean(plan: Plan) -> None:
+    """Raise BadInput with the first error of a plan."""
+    found = problems(plan)
+    if found:
+        raise BadInput("plan", found[0], "change the topic, the playbook or the --set values")
+
+
+def review(plan: Plan) -> list[Problem]:
+    """Every problem of a plan, errors first. `at` is the place in a playbook that caused it."""
+    found = [*_references(plan), *_design(plan)]
+    if not found:
+        found = [*_configs(plan)]
+    if not found:
+        found = [*_traps(plan), *_feasibility(plan)]
+    return sorted(found, key=lambda problem: problem.severity != "error")
+
+
+def _references(plan: Plan) -> Iterator[Problem]:
+    from swarm.tasks import names
+
+    for factor in plan.treatments:
+        if factor.name not in FACTORS:
+            step = did_you_mean(factor.name, FACTORS)
+            yield Problem("PB101", f"unknown factor {factor.name!r}; {step}", at=("factors",))
+    for h in plan.hypotheses:
+        if h.metric not in METRICS:
+            step = did_you_mean(h.metric, METRICS)
+            yield Problem(
+                "PB102", f"{h.id}: unknown metric {h.metric!r}; {step}", at=("hypotheses",)
+            )
+    for task in plan.tasks:
+        if task not in names():
+            step = did_you_mean(task, names())
+            yield Problem("PB103", f"unknown task {task!r}; {step}", at=("tasks",))
+
+
+def _design(plan: Plan) -> Iterator[Problem]:
+    if not plan.treatments:
+        yield Problem("PB201", "no treatment is under test", at=("factors",))
+    for factor in plan.treatments:
+        if factor.control not in factor.levels:
+            text = f"{factor.name}: control {factor.control!r} is not among its levels"
+            yield Problem("PB202", text, at=("factors",))
+    for h in plan.hypotheses:
+        if h.arm == h.versus:
+            yield Problem("PB203", f"{h.id} compares {h.arm} with itself", at=("hypotheses",))
+    if plan.decision.looks[0] < 2 or len(plan.seeds.pilot) < 2:
+        yield Problem("PB204", "an arm or the pilot has fewer than two seeds", at=("profiles",))
+    if len(plan.seeds.confirm) < plan.decision.looks[-1]:
+        yield Problem("PB205", "fewer confirmation seeds than the last look", at=("profiles",))
+    if plan.tuning:
+        yield from _tuning(plan, plan.tuning.path)
+    floors = {METRICS[h.metric].floor for h in plan.hypotheses if h.metric in METRICS}
+    if len(floors) > 1:
+        text = "hypotheses whose diverged runs score different floors share one study"
+        yield Problem("PB208", text, at=("hypotheses",))
+
+
+def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
+    for factor in plan.treatments:
+        if path in _paths(factor):
+            text = (
+                f"{path} is tuned over all arms and set by {factor.name}: arms get unequal tuning"
+            )
+            yield Problem("PB206", text, at=("tuning",))
+    primary = METRICS.get(plan.hypotheses[0].metric)
+    if primary and primary.better != "up":
+        text = f"{primary.name} cannot choose a value: more of it is not better"
+        yield Problem("PB207", text, at=("tuning",))
+
+
+def _configs(plan: Plan) -> Iterator[Problem]:
+    """Arms whose training config is impossible, and rewards that a task does not offer."""
+    from swarm.tasks import rewards
+
+    for task in plan.tasks:
+        for arm in plan.arms:
+            try:
+                config = plan.train_config(arm.id, task, 0, {})
+            except ValidationError as error:
+                message = error.errors()[0]["msg"].removeprefix("Value error, ")
+                code = "PB402" if _GROUP_OF_ONE in message else "PB106"
+                yield Problem(code, f"arm {arm.id}: {message}", at=("factors",))
+                continue
+            if config.task.reward not in rewards(task):
+                text = f"arm {arm.id}: task {task} offers no reward {config.task.reward!r}"
+                yield Problem("PB104", text, at=("tasks",))
+
+
+def _traps(plan: Plan) -> Iterator[Problem]:
+    configs = [plan.train_config(arm.id, plan.tasks[0], 0, {}) for arm in plan.arms]
+    for factor in plan.treatments:
+        for need in FACTORS[factor.name].requires:
+            if not any(need.holds(config) for config in configs):
+                text = f"{factor.name} acts in no arm: {need.reason}"
+                yield Problem(need.code, text, at=("factors",))
+        yield from _one_rate(factor)
+    tested = {factor.name for factor in plan.treatments}
+    for h in plan.hypotheses:
+        if "reward_shaping" in tested and h.metric in ("reward/mean", "eval/proxy"):
+            text = f"{h.id}: arms with different rewards are not on one scale of {h.metric}"
+            yield Problem("PB408", text, at=("primary",))
+        if "temperature" in tested and h.metric == "policy/entropy":
+            text = f"{h.id}: entropy follows from the rollout temperature itself"
+            yield Problem("PB409", text, "warning", at=("primary",))
+    yield from _saturated(plan, configs)
+
+
+def _one_rate(factor: Factor) -> Iterator[Problem]:
+    """LoRA and full weights do not learn at one learning rate."""
+    kinds = {str(factor.assign(level).get("policy.kind")) for level in factor.levels}
+    rates = {factor.assign(level).get("optim.lr") for level in factor.levels}
+    if kinds == {"lora", "full"} and len(rates) < 2:
+        text = "LoRA and full weights share one learning rate; give each its own"
+        yield Problem("PB404", text, at=("factors",))
+
+
+def _saturated(plan: Plan, configs: Sequence[TrainConfig]) -> Iterator[Problem]:
+    """Too few evaluations for the registered score."""
+    config = configs[0]
+    evaluations = config.steps // config.evaluation.every
+    if any(h.metric.startswith("eval/") for h in plan.hypotheses) and (
+        evaluations < plan.decision.last_evals
+    ):
+        text = (
+            f"the score is the mean of the last {plan.decision.last_evals} evaluations, "
+            f"but {config.steps} steps hold {evaluations} after the first step"
+        )
+        yield Problem("PB302", text, at=("profiles", plan.profile))
+
+
+def _feasibility(plan: Plan) -> Iterator[Problem]:
+    if plan.estimated_seconds > plan.budget.seconds:
+        text = (
+            f"about {plan.estimated_seconds:.0f} s are needed, "
+            f"the budget is {plan.budget.seconds:.0f} s"
+        )
+        yield Problem("PB301", text, at=("profiles", plan.profile))
+
+
+def _paths(factor: Factor) -> frozenset[str]:
+    values: Sequence[dict[str, JsonValue]] = [factor.assign(level) for level in factor.levels]
+    return frozenset(path for assigned in values for path in assigned)

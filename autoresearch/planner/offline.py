@@ -1,0 +1,39 @@
+"""The planner that needs no language model: topic, playbook, catalogue, plan."""
+
+from autoresearch.planner.choose import choose
+from autoresearch.planner.compose import compose
+from autoresearch.planner.lint import require_clean
+from autoresearch.planner.options import StartOptions
+from autoresearch.planner.reading import Reading, read, refuse_unsupported
+from autoresearch.playbook import Library, Playbook
+from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Plan
+
+
+def draft(topic: str, options: StartOptions, library: Library | None = None) -> Plan:
+    """Plan a study of `topic`: the same plan for the same topic, options, playbooks and machine.
+
+    Raises BadInput for a topic that is empty or that nothing fits (it names the nearest
+    playbooks), and for options that no plan can follow.
+    """
+    if not topic.strip():
+        raise BadInput("topic", "it is empty", 'ask a question: autoresearch start "…"')
+    library = library or Library.locate()
+    reading = read(topic)
+    playbook, notes = _choose(reading, options, library)
+    plan = compose(playbook, reading, options.model_copy(update={"topic": topic}))
+    plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
+    require_clean(plan)
+    return plan
+
+
+def _choose(
+    reading: Reading, options: StartOptions, library: Library
+) -> tuple[Playbook, tuple[str, ...]]:
+    """The playbook, and a note for each file that could not be considered."""
+    if options.playbook is not None:
+        return library.load(options.playbook), ()
+    refuse_unsupported(reading)
+    infos = library.infos()
+    playbook = choose(reading, [info.playbook for info in infos if info.playbook])
+    return playbook, tuple(f"left out: {info.problem}" for info in infos if info.problem)

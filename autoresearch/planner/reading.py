@@ -1,0 +1,275 @@
+"""What a topic says: factors and levels under test, what is held fixed, and which metric.
+
+Aliases from the catalogue are laid over the topic's words, longest first, and each word is used
+once. Numbers go to the factor they stand by. Nothing is guessed here: what the topic does not say
+stays empty.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from autoresearch.planner.catalogue import FACTORS
+from autoresearch.planner.metrics import METRICS
+from autoresearch.planner.words import STOP, canonical, number, words
+from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Direction
+from swarm.config import JsonValue
+
+_CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
+_COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
+_LIST = frozenset({"vs", "versus", "and", "or", "than", "to", "against", "over"})
+_ARTICLES = frozenset({"a", "an", "the", "of"})
+_GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
+
+#: What any number may count that no factor sets.
+_UNITS = frozenset(
+    words(
+        """
+        seeds steps cores hours minutes seconds days tasks runs rollouts gpus cpus tokens samples
+        prompts updates epochs studies papers percent times models completions
+        """
+    )
+)
+
+#: Names of algorithms that the trainer has no preset for, and what to ask instead.
+UNSUPPORTED: Mapping[str, str] = {
+    "ppo": "compare the critic-free estimators: GRPO, Dr.GRPO, RLOO, REINFORCE++",
+    "dapo": "ask for its parts: clip-higher, dynamic sampling, token-mean loss",
+    "gspo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
+    "cispo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
+    "dpo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
+    "reinforce": "ask for the baseline instead: 'no baseline against a group baseline'",
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    """A factor that the topic names. `levels` are those it gives, in its order.
+
+    `control` is the level that the topic compares against, if it says so, and `direction` what it
+    asks about the other level. `words` is the factor in the topic's own words.
+    """
+
+    factor: str
+    levels: tuple[JsonValue, ...] = ()
+    control: JsonValue = None
+    direction: Direction | None = None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A topic, read. `fixed` are factors held at one level; `algorithm` a lone preset's name."""
+
+    topic: str
+    words: tuple[str, ...]
+    treatments: tuple[Named, ...] = ()
+    fixed: tuple[Named, ...] = ()
+    metric: str | None = None
+    algorithm: str | None = None
+    unsupported: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        return tuple(named.factor for named in self.treatments)
+
+    def named(self, factor: str) -> Named | None:
+        """What the topic says of a factor under test."""
+        return next((n for n in self.treatments if n.factor == factor), None)
+
+
+@dataclass(frozen=True)
+class _Alias:
+    """A run of words and what it names. A weak one needs another name of its factor nearby."""
+
+    words: tuple[str, ...]
+    factor: str = ""
+    level: JsonValue = None
+    metric: str = ""
+    weak: bool = False
+    symbol: bool = False
+
+
+@dataclass(frozen=True)
+class _Mention:
+    start: int
+    end: int
+    alias: _Alias
+
+
+def read(topic: str) -> Reading:
+    """Read a topic. Raises BadInput for a level outside its factor's range."""
+    text = tuple(words(topic))
+    mentions = _mentions(text)
+    numbers = _numbers(text, mentions)
+    strong = _strong(mentions)
+    treatments: list[Named] = []
+    fixed: list[Named] = []
+    for name in strong:
+        named, held = _named(name, text, mentions, numbers)
+        (fixed if held and len(strong) > 1 else treatments).append(named)
+    if fixed and not treatments:
+        treatments, fixed = fixed, []
+    presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
+    metric = next((m.alias.metric for m in mentions if m.alias.metric), None)
+    covered = {i for m in mentions for i in range(m.start, m.end)}
+    unknown = [w for i, w in enumerate(text) if i not in covered and _is_subject(w)]
+    return Reading(
+        topic=topic,
+        words=text,
+        treatments=tuple(treatments),
+        fixed=tuple(fixed),
+        metric=metric,
+        algorithm=str(presets[0]) if presets and "algorithm" not in strong else None,
+        unsupported=tuple(w for w in unknown if w in UNSUPPORTED),
+        unknown=tuple(unknown),
+    )
+
+
+def vocabulary() -> frozenset[str]:
+    """Every word that names a factor, a level or a metric."""
+    return frozenset(word for alias in _aliases() for word in alias.words)
+
+
+def _is_subject(word: str) -> bool:
+    return word not in STOP and number(word) is None
+
+
+@cache
+def _aliases() -> tuple[_Alias, ...]:
+    """All aliases, longest first; among equals strong before weak."""
+    found = list(_metric_aliases())
+    for known in FACTORS.values():
+        for alias in known.aliases:
+            found.append(_Alias(tuple(words(alias)), known.name))
+        for level, names in known.words.items():
+            found += [_Alias(tuple(words(name)), known.name, level) for name in names]
+        for level, names in known.hints.items():
+            found += [_Alias(tuple(words(n)), known.name, level, weak=True) for n in names]
+        found += [_Alias((symbol,), known.name, symbol=True) for symbol in known.symbols]
+    return tuple(sorted(found, key=lambda a: (-len(a.words), a.weak, a.symbol)))
+
+
+def _metric_aliases() -> Iterator[_Alias]:
+    for known in METRICS.values():
+        for alias in known.aliases:
+            yield _Alias(tuple(words(alias)), metric=known.name)
+
+
+def _mentions(text: Sequence[str]) -> list[_Mention]:
+    """Aliases laid over the words, longest first, without overlap; in order of appearance."""
+    taken = [False] * len(text)
+    found = []
+    for alias in _aliases():
+        width = len(alias.words)
+        for start in range(len(text) - width + 1):
+            end = start + width
+            if tuple(text[start:end]) != alias.words or any(taken[start:end]):
+                continue
+            if alias.symbol and not (end < len(text) and number(text[end]) is not None):
+                continue
+            taken[start:end] = [True] * width
+            found.append(_Mention(start, end, alias))
+    return sorted(found, key=lambda m: m.start)
+
+
+def _strong(mentions: Iterable[_Mention]) -> list[str]:
+    """Factors that the topic names for sure: by a name of theirs, or by two of their levels."""
+    levels: dict[str, set[JsonValue]] = {}
+    sure: set[str] = set()
+    for mention in mentions:
+        alias = mention.alias
+        if alias.factor:
+            levels.setdefault(alias.factor, set()).add(alias.level)
+            if not alias.weak:
+                sure.add(alias.factor)
+    return [name for name, given in levels.items() if name in sure or len(given) > 1]
+
+
+def _numbers(text: Sequence[str], mentions: Sequence[_Mention]) -> dict[int, str]:
+    """The factor of each number that is a level, by the number's place."""
+    strong = set(_strong(mentions))
+    numeric = [
+        m
+        for m in mentions
+        if m.alias.factor in strong and FACTORS[m.alias.factor].kind in ("int", "float")
+    ]
+    covered = {i for m in mentions for i in range(m.start, m.end)}
+    found: dict[int, str] = {}
+    for place, word in enumerate(text):
+        if number(word) is None or place in covered or not numeric:
+            continue
+        before = text[place - 1] if place else "is"
+        if not (place - 1 in covered or before in STOP or number(before) is not None):
+            continue
+        owner = _owner(text, numeric, covered, place)
+        if owner:
+            found[place] = owner
+    return found
+
+
+def _owner(
+    text: Sequence[str], numeric: Sequence[_Mention], covered: set[int], place: int
+) -> str | None:
+    """Which factor the number at `place` belongs to: by its unit, else by its neighbours."""
+    after = text[place + 1] if place + 1 < len(text) else ""
+    if place + 1 not in covered and after in _UNITS:
+        counted = [m for m in numeric if after in _units(m.alias.factor)]
+        return min(counted, key=lambda m: abs(m.start - place)).alias.factor if counted else None
+    earlier = [m for m in numeric if m.end <= place]
+    later = [m for m in numeric if m.start > place]
+    if earlier and later and later[0].start == place + 1:
+        before = text[place - 1]
+        if before not in _LIST and number(before) is None and earlier[-1].end != place:
+            return later[0].alias.factor
+    return (earlier[-1] if earlier else later[0]).alias.factor
+
+
+@cache
+def _units(factor: str) -> frozenset[str]:
+    return frozenset(canonical(unit) for unit in FACTORS[factor].units)
+
+
+def _named(
+    name: str, text: Sequence[str], mentions: Sequence[_Mention], numbers: Mapping[int, str]
+) -> tuple[Named, bool]:
+    """What is said of one factor, and whether a cue (`with group size 4`) holds it fixed."""
+    known = FACTORS[name]
+    mine = [m for m in mentions if m.alias.factor == name]
+    given: list[tuple[int, JsonValue]] = [
+        *((m.start, m.alias.level) for m in mine if m.alias.level is not None),
+        *((place, number(text[place])) for place, owner in numbers.items() if owner == name),
+    ]
+    given.sort(key=lambda pair: pair[0])
+    levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
+    own = {i for m in mine for i in range(m.start, m.end)}
+    control, direction = None, None
+    for place, level in given:
+        if len(levels) > 1 and _word_before(text, place, own) in _COMPARE:
+            control, direction = known.check(level), _direction(text)
+    first = min([m.start for m in mine] + [place for place, _ in given])
+    held = len(levels) == 1 and _word_before(text, first, own) in _CUES
+    return Named(name, levels, control, direction, " ".join(mine[0].alias.words)), held
+
+
+def _word_before(text: Sequence[str], place: int, own: set[int]) -> str:
+    """The word before a place, over articles and the factor's own name; empty at the start."""
+    place -= 1
+    while place >= 0 and (place in own or text[place] in _ARTICLES):
+        place -= 1
+    return text[place] if place >= 0 else ""
+
+
+def _direction(text: Sequence[str]) -> Direction | None:
+    if "worse" in text:
+        return "less"
+    return "greater" if _GREATER & set(text) else None
+
+
+def refuse_unsupported(reading: Reading) -> None:
+    """Raise BadInput where the topic is about an algorithm that the trainer does not have."""
+    if reading.unsupported and (not reading.treatments or reading.factors == ("algorithm",)):
+        name = reading.unsupported[0]
+        raise BadInput("topic", f"the trainer has no preset for {name.upper()}", UNSUPPORTED[name])

@@ -1,0 +1,52 @@
+"""TrainConfig by dotted paths, with errors that a user can act on."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from pydantic import BaseModel, ValidationError
+
+from autoresearch.playbook.suggest import did_you_mean
+from autoresearch.study.errors import BadInput
+from swarm.config import JsonValue, TrainConfig
+
+#: Free-form: a task's own arguments.
+_TASK_ARGS = "task.args"
+
+
+@cache
+def known_paths() -> tuple[str, ...]:
+    """Every path of TrainConfig that holds a value, in the order of the config."""
+    return tuple(_leaves(TrainConfig, ""))
+
+
+def check_path(path: str, field: str) -> None:
+    """Raise BadInput for a path that TrainConfig does not have."""
+    if path not in known_paths() and not path.startswith(f"{_TASK_ARGS}."):
+        leaf = path.rsplit(".", 1)[-1]
+        near = [known for known in known_paths() if known.rsplit(".", 1)[-1] == leaf]
+        step = f"did you mean {near[0]}?" if near else did_you_mean(path, known_paths())
+        raise BadInput(field, f"{path} is no setting of a training run", step)
+
+
+def configure(base: TrainConfig, values: Mapping[str, JsonValue], field: str) -> TrainConfig:
+    """`base` with paths set. Raises BadInput for an unknown path or a value that does not fit."""
+    for path in values:
+        check_path(path, field)
+    try:
+        return base.with_values(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise BadInput(
+            field, f"{where}: {message}" if where else message, "change this value"
+        ) from None
+
+
+def _leaves(model: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _leaves(kind, f"{prefix}{name}.")
+        elif prefix + name != _TASK_ARGS:
+            yield prefix + name

@@ -1,0 +1,90 @@
+"""Which factors a plan tests, at which levels, against which control."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autoresearch.planner.catalogue import CatalogueFactor, factor
+from autoresearch.planner.reading import Named, Reading
+from autoresearch.playbook import Playbook
+from autoresearch.playbook.schema import PlaybookFactor
+from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Direction
+from swarm.config import JsonValue
+
+#: A full factorial of more factors is no quick answer to anything.
+MOST_FACTORS = 2
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """A factor under test. `direction` is what the topic claims of the other level, if it does."""
+
+    factor: CatalogueFactor
+    levels: tuple[JsonValue, ...]
+    control: JsonValue
+    direction: Direction | None = None
+
+    @property
+    def name(self) -> str:
+        return self.factor.name
+
+
+def select(playbook: Playbook, reading: Reading) -> tuple[Treatment, ...]:
+    """The treatments of a playbook as a topic fills them.
+
+    A playbook keeps its own factors where the topic names no others. Raises BadInput where neither
+    names one, for more than two, and for a level outside its factor's range.
+    """
+    own = {listed.name: listed for listed in playbook.factors}
+    if own and set(reading.factors) <= own.keys():
+        return tuple(_from_playbook(listed, reading) for listed in playbook.factors)
+    if not reading.treatments:
+        raise BadInput("topic", f"playbook {playbook.id} needs a factor", "name one in the topic")
+    if len(reading.treatments) > MOST_FACTORS:
+        raise BadInput(
+            "topic",
+            f"it names {len(reading.treatments)} factors ({', '.join(reading.factors)})",
+            f"ask about {MOST_FACTORS} at a time",
+        )
+    return tuple(
+        _from_topic(named, crowded=len(reading.treatments) > 1) for named in reading.treatments
+    )
+
+
+def _from_playbook(listed: PlaybookFactor, reading: Reading) -> Treatment:
+    """A playbook's factor; levels that the topic types replace the playbook's."""
+    known = factor(listed.name)
+    levels = listed.levels or known.levels
+    control = known.control if listed.control is None else listed.control
+    usual = Treatment(known, tuple(map(known.check, levels)), _control(known, levels, control))
+    named = reading.named(listed.name)
+    return _typed(usual, named) if named else usual
+
+
+def _from_topic(named: Named, *, crowded: bool) -> Treatment:
+    known = factor(named.factor)
+    levels = known.pair if crowded else known.levels
+    return _typed(Treatment(known, levels, known.control), named)
+
+
+def _typed(usual: Treatment, named: Named) -> Treatment:
+    """A treatment at the levels that a topic types; one level is compared with the control."""
+    levels = named.levels
+    if not levels or levels == (usual.control,):
+        return usual
+    if len(levels) == 1:
+        return replace(usual, levels=(usual.control, *levels))
+    control = named.control
+    if control is None:
+        control = _control(usual.factor, levels, usual.control)
+    return replace(usual, levels=levels, control=control, direction=named.direction)
+
+
+def _control(
+    known: CatalogueFactor, levels: Sequence[JsonValue], preferred: JsonValue
+) -> JsonValue:
+    """The first of: the preferred control, the catalogue's, the first level."""
+    for level in (preferred, known.control):
+        if level in levels:
+            return level
+    return levels[0]

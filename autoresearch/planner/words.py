@@ -1,0 +1,82 @@
+"""Topics and names as words: lower case, one spelling, no plurals, numbers kept whole."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+_LETTERS: Mapping[str, str] = {
+    "ε": " epsilon ",
+    "ϵ": " epsilon ",
+    "β": " beta ",
+    "σ": " sigma ",
+    "α": " alpha ",
+    "μ": " mu ",
+    "η": " lr ",
+    "×": " x ",
+    "−": "-",
+    "–": "-",
+    "—": " ",
+    "’": "'",
+}
+_WORD = re.compile(
+    r"10\^[-+]?\d+"  # 10^-4
+    r"|(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k)?(?![a-z0-9])"  # 16, 0.2, .2, 1e-3, 1k
+    r"|[a-z]+\+\+"  # reinforce++
+    r"|[a-z0-9]+(?:'[a-z]+)?"
+)
+_NUMBER = re.compile(r"10\^([-+]?\d+)|((?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)(k?)")
+_SPELLING = re.compile(r"i[sz](?:ation|e|er|ed|es|ing)$")
+
+_STOP_TEXT = """
+a about after all am an and any are as at be been before being best better between both but by can
+choice choose compare compared comparing could different do does doing effect effects far fewer
+fixed for from get given give good has have having help helps hold holding how i if impact improve
+in influence instead into is it its just large larger less long make makes many matter matters me
+more most much my need needed needs no not of on one only optimal or our over pick right same set
+setting should show small smaller so than that the their them there these they this to too under up
+use used useful using value values versus vs want was we well what when where whether which while
+who why will with without work works worse worth would x you your beat beats outperform outperforms
+against equal really actually also
+"""
+#: Function words and words that any question may hold: they carry no subject.
+STOP = frozenset(_STOP_TEXT.split())
+
+
+def words(text: str) -> list[str]:
+    """The words and numbers of a text, in order, each in its canonical form."""
+    text = unicodedata.normalize("NFKC", text).lower()
+    for letter, plain in _LETTERS.items():
+        text = text.replace(letter, plain)
+    return [canonical(word) for word in _WORD.findall(text)]
+
+
+def canonical(word: str) -> str:
+    """One form for British and American spelling, singular and plural."""
+    word = word.removesuffix("'s")
+    if word in STOP or number(word) is not None:
+        return word
+    word = _SPELLING.sub("iz", word)
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is", "as")):
+        return word[:-1]
+    return word
+
+
+def number(word: str) -> int | float | None:
+    """The number that a word stands for: whole as int, `1k` as 1000; None for other words."""
+    match = _NUMBER.fullmatch(word)
+    if match is None:
+        return None
+    power, plain, thousand = match.groups()
+    value = 10.0 ** int(power) if power else float(plain) * (1000 if thousand else 1)
+    return int(value) if value.is_integer() and not power else value
+
+
+def find(needle: Sequence[str], haystack: Sequence[str]) -> int | None:
+    """Where `needle` stands in `haystack` as a run of words, or None."""
+    width = len(needle)
+    for start in range(len(haystack) - width + 1):
+        if width and list(haystack[start : start + width]) == list(needle):
+            return start
+    return None

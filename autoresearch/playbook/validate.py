@@ -1,0 +1,62 @@
+"""From a document to a `Playbook`, or to problems with lines and codes."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from autoresearch.playbook.document import Document
+from autoresearch.playbook.problems import MalformedPlaybook, Problem
+from autoresearch.playbook.schema import SCHEMA, Playbook
+from autoresearch.playbook.suggest import closest
+
+_CODES: Mapping[str, str] = {"extra_forbidden": "PB002", "missing": "PB003"}
+_WRONG_VALUE = "PB004"
+
+
+def validate(document: Document, merged: Mapping[str, Any]) -> Playbook:
+    """The playbook of a document whose `extends` has been merged in. Raises MalformedPlaybook."""
+    if document.values.get("schema") != SCHEMA:
+        line = document.line(("schema",))
+        problem = Problem("PB007", f"the key `schema` must be {SCHEMA}", line=line, at=("schema",))
+        raise MalformedPlaybook(document.path, [problem])
+    try:
+        playbook = Playbook.model_validate(merged)
+    except ValidationError as error:
+        raise MalformedPlaybook(document.path, list(_problems(document, error))) from None
+    if playbook.id != document.path.stem:
+        text = f"id {playbook.id!r} is not the file's name {document.path.stem!r}"
+        raise MalformedPlaybook(
+            document.path, [Problem("PB006", text, line=document.line(("id",)), at=("id",))]
+        )
+    return playbook
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a playbook file, for editors."""
+    schema = Playbook.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def _problems(document: Document, error: ValidationError) -> Iterator[Problem]:
+    for item in error.errors(include_url=False):
+        place = tuple(item["loc"])
+        name = ".".join(str(part) for part in place)
+        if item["type"] == "extra_forbidden":
+            near = closest(str(place[-1]), _keys())
+            message = f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else "")
+        elif item["type"] == "missing":
+            message = f"{name} is missing"
+        else:
+            message = f"{name}: {item['msg'].removeprefix('Value error, ')}"
+        code = _CODES.get(item["type"], _WRONG_VALUE)
+        yield Problem(code, message, line=document.line(place), at=place)
+
+
+@cache
+def _keys() -> tuple[str, ...]:
+    """Every key that some part of a playbook has."""
+    schema = json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    return tuple(dict.fromkeys(key for part in parts for key in part.get("properties", {})))
