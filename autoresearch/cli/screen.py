@@ -1,0 +1,273 @@
+"""What the user sees while a study runs: a live view in a terminal, plain lines elsewhere."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from autoresearch.analysis.scores import primary_metric
+from autoresearch.cli import planview
+from autoresearch.cli.progress import ArmProgress, StudyProgress, score_of
+from autoresearch.cli.terminal import RealConsole, noise_to
+from autoresearch.execute.observer import Observer, Silent
+from autoresearch.study.facts import TrialFacts
+from autoresearch.study.plan import Plan
+
+if TYPE_CHECKING:
+    from autoresearch.planner.drive import Summary
+
+#: The stages as the track shows them: a title and the stages that it stands for.
+_TRACK: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("plan", ("scope", "recall", "hypothesise", "design", "lint")),
+    ("register", ("freeze",)),
+    ("pilot", ("pilot", "size")),
+    ("tune", ("tune",)),
+    ("confirm", ("confirm",)),
+    ("decide", ("analyse", "decide")),
+    ("report", ("report",)),
+    ("verify", ("verify", "done")),
+)
+
+_ENDED = {"failed": "failed", "paused": "is paused", "budget": "is out of budget"}
+_MORE = {"failed": "", "paused": "", "budget": " --budget 1h"}
+_COLOURS = {"supported": "green", "refuted": "red", "equivalent": "cyan", "invalid": "red"}
+
+_REFRESH = 4
+_BAR_WIDTH = 24
+_WIDE = 100
+
+
+@dataclass(frozen=True)
+class View:
+    """Whom a run tells about the study, and about the building of its model."""
+
+    observer: Observer
+    on_model: Callable[[int, int], None] | None
+
+
+@contextmanager
+def watch(log: Path, study: str, *, silent: bool) -> Iterator[View]:
+    """The view that fits stdout. All other output of the process goes to `log` meanwhile."""
+    with noise_to(log) as real:
+        progress = StudyProgress(score_of)
+        if silent:
+            yield View(Silent(), None)
+        elif real.isatty():
+            with Screen(RealConsole(real), study, progress) as screen:
+                yield View(screen, screen.on_model)
+        else:
+            lines = Lines(lambda text: print(text, file=real), progress)
+            yield View(lines, lines.on_model)
+
+
+def ending(summary: "Summary") -> RenderableType:
+    """Verdicts and where the report is; or why there is none, and how to go on."""
+    rows: list[RenderableType] = [verdict_line(h) for h in summary.hypotheses]
+    if summary.end == "done":
+        rows.append(Text(f"report   {summary.report}"))
+        rows.append(Text(f"check it with: autoresearch report verify {summary.study}", "dim"))
+    else:
+        rows.append(Text(f"{summary.study} {_ENDED[summary.end]}: {summary.cause}", "yellow"))
+        rows.append(Text(f"go on with: autoresearch resume {summary.study}{_MORE[summary.end]}"))
+    counts = f"{summary.done} trials done, {summary.failed} failed"
+    rows.append(Text(f"{counts}, {planview.duration(summary.seconds)}", "dim"))
+    return Padding(Group(*rows), (1, 1, 1, 1))
+
+
+class Screen:
+    """An observer that draws: a bar per arm, the current estimates, the stage, the time left."""
+
+    def __init__(self, console: RealConsole, study: str, progress: StudyProgress) -> None:
+        self._console = console
+        self._study = study
+        self._progress = progress
+        self._lock = RLock()
+        self._building: tuple[int, int] | None = None
+        self._live = Live(
+            console=console, get_renderable=self._view, refresh_per_second=_REFRESH, screen=False
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def stage(self, stage: str, detail: str = "") -> None:
+        with self._lock:
+            self._progress.stage = stage
+
+    def plan(self, plan: Plan) -> None:
+        with self._lock:
+            self._progress.plan = plan
+
+    def trials(self, facts: Sequence[TrialFacts]) -> None:
+        with self._lock:
+            self._progress.trials(facts)
+
+    def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+        with self._lock:
+            self._progress.step(trial_id, step, steps)
+
+    def note(self, text: str) -> None:
+        self._console.print(Text.assemble(("  · ", "cyan"), text))
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._progress.stage = "done"
+
+    def on_model(self, step: int, steps: int) -> None:
+        """The base model is being built."""
+        with self._lock:
+            self._building = (step, steps) if step < steps else None
+
+    def _view(self) -> RenderableType:
+        self._console.fit()
+        with self._lock:
+            if self._building:
+                return _building(*self._building)
+            arms = arm_table(self._progress, narrow=self._console.width < _WIDE)
+            stages, clock = track(self._progress.stage), _clock(self._progress)
+        return Padding(Group(arms, "", stages, clock), (1, 1, 0, 1))
+
+
+class Lines:
+    """An observer that writes one plain line an event."""
+
+    def __init__(self, write: Callable[[str], None], progress: StudyProgress) -> None:
+        self._write = write
+        self._progress = progress
+
+    def stage(self, stage: str, detail: str = "") -> None:
+        self._progress.stage = stage
+        self._say(f"stage {stage}{': ' + detail if detail else ''}")
+
+    def plan(self, plan: Plan) -> None:
+        self._progress.plan = plan
+
+    def trials(self, facts: Sequence[TrialFacts]) -> None:
+        for trial in self._progress.trials(facts):
+            if trial.status != "pending":
+                self._say(self._trial(trial))
+
+    def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+        self._progress.step(trial_id, step, steps)
+
+    def note(self, text: str) -> None:
+        self._say(text)
+
+    def finished(self, summary: Mapping[str, Any]) -> None:
+        self._progress.stage = "done"
+
+    def on_model(self, step: int, steps: int) -> None:
+        """The base model is being built: a line every tenth of it."""
+        if step * 10 // steps > (step - 1) * 10 // steps:
+            self._say(f"building the tiny model, step {step} of {steps}")
+
+    def _trial(self, trial: TrialFacts) -> str:
+        spec = trial.spec
+        words = [f"{spec.phase} {spec.arm} seed {spec.seed} {trial.status}"]
+        score = self._progress.score(spec.id)
+        if score is not None and self._progress.plan:
+            words.append(f"{primary_metric(self._progress.plan)} {score:.3f}")
+        if trial.status == "failed" and trial.cause:
+            words.append(trial.cause)
+        ended = sum(arm.ended for arm in self._progress.arms())
+        total = sum(arm.total for arm in self._progress.arms())
+        return ", ".join([*words, f"{ended}/{total} trials"])
+
+    def _say(self, text: str) -> None:
+        self._write(f"[{self._progress.elapsed:6.1f} s] {text}")
+
+
+def _building(step: int, steps: int) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    bar = ProgressBar(total=steps, completed=step, width=_BAR_WIDTH)
+    table.add_row("building the tiny model (once)", bar, f"step {step}/{steps}")
+    return Padding(table, (1, 1, 0, 1))
+
+
+def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:
+    """A row per arm: bar, trials, steps of what runs, mean of the confirmation scores so far."""
+    metric = primary_metric(progress.plan) if progress.plan else ""
+    arms = progress.arms()
+    table = Table.grid(padding=(0, 2), expand=False)
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=22 if narrow else 36)
+    table.add_column(width=12 if narrow else _BAR_WIDTH)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True, min_width=11)
+    table.add_column(no_wrap=True)
+    if arms:
+        table.add_row(*(Text(t, style="dim") for t in ("arm", "", "trials", "step", metric)))
+    for arm in arms:
+        bar = ProgressBar(total=1.0, completed=arm.fraction, finished_style="green")
+        failed = Text(f" {arm.failed} failed", style="red") if arm.failed else Text()
+        count = Text(f"{arm.ended}/{arm.total}").append_text(failed)
+        table.add_row(Text(arm.arm), bar, count, _steps(arm, narrow), _estimate(arm))
+    return table
+
+
+def _steps(arm: ArmProgress, narrow: bool) -> Text:
+    shown = arm.steps[: 1 if narrow else 3]
+    more = len(arm.steps) - len(shown)
+    text = "  ".join(f"{step}/{steps}" for step, steps in shown)
+    return Text(text + (f" +{more}" if more else ""), style="cyan")
+
+
+def _estimate(arm: ArmProgress) -> Text:
+    if arm.mean is None:
+        return Text("–", style="dim")
+    spread = f" SD {arm.spread:.3f}" if arm.spread is not None else ""
+    return Text.assemble((f"{arm.mean:.3f}", "bold"), (f"{spread} n={arm.n}", "dim"))
+
+
+def track(stage: str) -> Text:
+    """The stages in order, with the one that runs."""
+    reached = next((i for i, (_, stages) in enumerate(_TRACK) if stage in stages), 0)
+    text = Text()
+    for index, (title, _) in enumerate(_TRACK):
+        if index:
+            text.append(" ─ ", style="dim")
+        if index < reached or stage == "done":
+            text.append(f"✓ {title}", style="green")
+        elif index == reached:
+            text.append(f"● {title}", style="bold cyan")
+        else:
+            text.append(title, style="dim")
+    return text
+
+
+def _clock(progress: StudyProgress) -> Text:
+    minutes, seconds = divmod(int(progress.elapsed), 60)
+    left = progress.remaining()
+    rest = f", about {planview.duration(left)} left" if left else ""
+    return Text(f"{minutes}:{seconds:02d} elapsed{rest}", style="dim")
+
+
+def verdict_line(hypothesis: Mapping[str, Any]) -> Text:
+    """`H1 supported  effect +0.061, interval +0.020 to +0.102`."""
+    verdict = hypothesis["verdict"]
+    style = f"bold {_COLOURS.get(verdict, 'yellow')}"
+    line = Text.assemble((f"{hypothesis['id']}  ", "bold"), (verdict, style))
+    if hypothesis["effect"] is not None:
+        line.append(f"  effect {hypothesis['effect']:+.3f}")
+    if hypothesis["interval"] is not None:
+        low, high = hypothesis["interval"]
+        line.append(f", interval {low:+.3f} to {high:+.3f}")
+    return line

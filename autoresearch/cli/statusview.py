@@ -1,0 +1,89 @@
+"""What `status` shows of a study: from the ledger and the run folders, without a driver."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from autoresearch.cli.progress import StudyProgress, score_of
+from autoresearch.cli.screen import arm_table, track, verdict_line
+from autoresearch.study.facts import StudyFacts
+from autoresearch.study.paths import Home
+
+Rows = Sequence[Mapping[str, Any]]
+
+_COUNTED = ("pending", "running", "finished", "diverged", "failed")
+
+
+def state(facts: StudyFacts, driven: bool) -> str:
+    """The study's status; `interrupted` where it runs by the ledger but no process drives it."""
+    return "interrupted" if facts.status == "running" and not driven else facts.status
+
+
+def as_document(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> dict[str, Any]:
+    """The document of `status --json`."""
+    report = home.report(facts.study) / "report.md"
+    return {
+        "study": facts.study,
+        "topic": facts.topic,
+        "status": state(facts, driven),
+        "cause": facts.cause,
+        "stage": facts.stage,
+        "registration": facts.registration,
+        "trials": {s: sum(t.status == s for t in facts.trials) for s in _COUNTED},
+        "arms": [
+            {"id": arm.arm, "ended": arm.ended, "total": arm.total, "mean": arm.mean, "n": arm.n}
+            for arm in _progress(facts).arms()
+        ],
+        "hypotheses": [outcome(row) for row in verdicts],
+        "report": str(report) if report.exists() else None,
+    }
+
+
+def outcome(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A verdict's row as the documents of `start` and `status` show it."""
+    bounded = row["low"] is not None and row["high"] is not None
+    return {
+        "id": row["hypothesis"],
+        "verdict": row["verdict"],
+        "effect": row["effect"],
+        "interval": [row["low"], row["high"]] if bounded else None,
+        "n": row["n"],
+    }
+
+
+def render(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> RenderableType:
+    """Question, state, arms, verdicts, failures, and what to do next."""
+    progress, now = _progress(facts), state(facts, driven)
+    question = facts.plan.question if facts.plan else facts.topic
+    parts: list[RenderableType] = [
+        Text(question, style="bold"),
+        Text(f"{facts.study} · {now}{f': {facts.cause}' if facts.cause else ''}", style="dim"),
+        Text(),
+        arm_table(progress, narrow=True),
+        Text(),
+        track(facts.stage),
+    ]
+    if verdicts:
+        parts += [Text(), *(verdict_line(outcome(row)) for row in verdicts)]
+    failed = [t for t in facts.trials if t.status == "failed"]
+    if failed:
+        parts += [
+            Text(),
+            Text(f"{len(failed)} trials failed, the last one: {failed[-1].cause}", "red"),
+        ]
+    report = home.report(facts.study) / "report.md"
+    if report.exists():
+        parts += [Text(), Text(f"report   {report}")]
+    elif now in ("interrupted", "paused", "failed"):
+        parts += [Text(), Text(f"go on with: autoresearch resume {facts.study}")]
+    return Padding(Group(*parts), (1, 1, 1, 1))
+
+
+def _progress(facts: StudyFacts) -> StudyProgress:
+    progress = StudyProgress(score_of)
+    progress.plan, progress.stage = facts.plan, facts.stage
+    progress.trials(facts.trials)
+    return progress

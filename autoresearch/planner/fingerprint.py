@@ -1,0 +1,75 @@
+"""What a study's numbers depend on besides its plan: versions, the machine, the code."""
+
+import hashlib
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from swarm import tasks
+from swarm.models import tiny
+
+LIBRARIES = ("torch", "transformers", "peft", "ray", "scipy", "statsmodels", "optuna")
+
+#: One trial computes on one thread, whatever machine it runs on.
+THREADS_PER_TRIAL = 1
+
+
+def fingerprint(model: str) -> dict[str, Any]:
+    """The `fingerprint` record: {"python", "torch", ..., "cpu", "threads", "model", "evaluator"}.
+
+    `evaluator` hashes the code of the tasks and their rewards, `trainer` the whole trainer's.
+    """
+    return {
+        "python": platform.python_version(),
+        **{name: _version(name) for name in LIBRARIES},
+        "platform": platform.platform(),
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "threads": THREADS_PER_TRIAL,
+        "model": model_identity(model),
+        "evaluator": tasks.code_digest(),
+        "trainer": source_digest("swarm"),
+    }
+
+
+def model_identity(ref: str) -> str:
+    """Name and digest of a base model: of its recipe if it is built here, else of its files."""
+    if ref == tiny.NAME:
+        return f"{ref}, recipe {tiny.RECIPE.digest()[:12]}"
+    digest = hashlib.sha256()
+    for path in sorted(path for path in Path(ref).iterdir() if path.is_file()):
+        with path.open("rb") as file:
+            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return f"{ref}, files {digest.hexdigest()[:12]}"
+
+
+def source_digest(package: str) -> str:
+    """sha256 over the names and texts of a package's Python files."""
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(package)
+    root = Path(spec.origin).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "absent"
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
