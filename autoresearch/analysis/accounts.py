@@ -29,6 +29,11 @@ def hypothesis(evidence: Evidence, *, hypothesis: str, field: str) -> Answer:
     return Answer(_plain(getattr(evidence.hypothesis(hypothesis), field)))
 
 
+def plan_field(evidence: Evidence, *, name: str) -> Answer:
+    """A field of the registered plan."""
+    return Answer(_plain(getattr(evidence.plan, name)))
+
+
 def base_setting(evidence: Evidence, *, path: str) -> Answer:
     """A setting that all trials share unless a factor, a task or tuning sets it."""
     return Answer(_plain(setting(evidence.plan.train, path)))

@@ -169,19 +169,25 @@ def _sizing(evidence: Evidence) -> Iterator[Asked]:
         yield Asked(f"tuning.{label}.score", unit, "sizing.candidate_score", args)
     if evidence.plan.tuning is not None:
         yield Asked("tuning.choice", "setting", "sizing.tuning_choice")
-        for name in ("path", "low", "high", "candidates"):
-            yield Asked(f"tuning.{name}", "setting", "accounts.tuning_rule", {"name": name})
+        yield Asked("tuning.path", "name", "accounts.tuning_rule", {"name": "path"})
+        for name in ("low", "high", "candidates"):
+            yield Asked(f"tuning.{name}", "exact", "accounts.tuning_rule", {"name": name})
 
 
 def _rules(evidence: Evidence) -> Iterator[Asked]:
-    units = {"alpha": "", "power": "percent", "last_evals": "", "floor": ""}
+    units = {"alpha": "exact", "power": "percent", "last_evals": "exact", "floor": "exact"}
     for name, unit in units.items():
         yield Asked(f"rule.{name}", unit, "accounts.rule", {"name": name})
+    for name in ("prompts", "every"):
+        at = {"path": f"evaluation.{name}"}
+        yield Asked(f"rule.eval_{name}", "exact", "accounts.base_setting", at)
     yield Asked("rule.looks", "", "accounts.looks")
     yield Asked("rule.look", "seeds", "accounts.look")
     yield Asked("rule.confidence", "percent", "accounts.confidence")
     yield Asked("rule.arm_confidence", "percent", "accounts.arm_confidence")
-    yield Asked("study.seed", "", "accounts.study_seed")
+    yield Asked("study.seed", "exact", "accounts.study_seed")
+    for name in ("model", "tasks"):
+        yield Asked(f"study.{name}", "name", "accounts.plan_field", {"name": name})
     yield Asked("study.command", "", "accounts.start_command")
     yield Asked("registered_at", "", "accounts.registered_at")
     yield Asked("first_trial_at", "", "accounts.first_trial_at")
@@ -195,7 +201,8 @@ def _problems(evidence: Evidence) -> Iterator[Asked]:
     for trial in accounts.troubled(evidence):
         for key in TRIAL_FIELDS:
             name = {"trial": trial.spec.id, "field": key}
-            yield Asked(f"trial.{trial.spec.id}.{key}", "", "accounts.trial", name)
+            unit = {"seed": "exact", "attempts": "attempts"}.get(key, "")
+            yield Asked(f"trial.{trial.spec.id}.{key}", unit, "accounts.trial", name)
     for index, _ in enumerate(accounts.reported_events(evidence)):
         yield Asked(f"event.{index}", "", "accounts.event", {"index": index})
 

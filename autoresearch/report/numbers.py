@@ -12,12 +12,14 @@ def show(value: float | int | str, unit: str, *, signed: bool = False) -> str:
     """A claim's value as the report prints it.
 
     Units: `share` in [0, 1], `p`, `percent` (0.95 prints as 95%), `s` (prints as s, min or h),
-    `setting` and `name` (exact, as code), anything else a quantity or plain text.
+    `setting` and `name` (exact, as code), `exact` (exact), anything else a quantity or plain text.
     """
     if unit in ("name", "setting"):
         return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
     if isinstance(value, str):
         return value
+    if unit == "exact":
+        return f"{value:g}" if isinstance(value, float) else str(value)
     if not math.isfinite(value):
         return "not finite"
     if unit == "s":
@@ -51,9 +53,9 @@ def _significant(value: float, *, trim: bool = False) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Seconds below two minutes, minutes below two hours, else hours."""
+    """Seconds below two minutes, minutes below an hour, else hours."""
     if seconds < 120:
         return f"{_significant(seconds, trim=True)} s"
-    if seconds < 7200:
+    if seconds < 3600:
         return f"{_significant(seconds / 60, trim=True)} min"
     return f"{_significant(seconds / 3600, trim=True)} h"
