@@ -1,0 +1,49 @@
+"""What fault tests run in place of `swarm.train.train`, chosen by `config.seed`.
+
+Seeds below 100 finish. Above, the hundreds say what goes wrong (see `ENTRY`).
+"""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from swarm.config import TrainConfig
+from swarm.runfolder import RunResult, RunWriter, read_rows
+
+ENTRY = "fault_entries:run"
+RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES = 100, 200, 300, 400, 500, 600
+STEP_SECONDS = 0.05
+
+
+def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -> RunResult:
+    """Write `config.steps` rows, slowly, going on where `resume_from` stopped."""
+    done = len(list(read_rows(resume_from / "metrics.jsonl"))) if resume_from else 0
+    writer = RunWriter(folder)
+    writer.event("started", resumed_at=done, pid=os.getpid())
+    kind = config.seed // 100 * 100
+    for step in range(config.steps + 1):
+        wall = step * STEP_SECONDS
+        values = {"reward/mean": step / config.steps, "policy/entropy": 1.0}
+        if step % 5 == 0:
+            values["eval/acc"] = 0.25 + 0.5 * step / config.steps
+        writer.metrics(step, wall, values)
+        if step >= done:
+            time.sleep(STEP_SECONDS)
+        if step == 3 and (kind == KILLED_ALWAYS or (kind == KILLED_ONCE and not resume_from)):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if step == 3 and kind == RAISES:
+            raise ValueError(f"seed {config.seed} cannot learn\nsecond line")
+        if step == 3 and kind == HANGS:
+            time.sleep(600)
+    if kind == UNSEALED:
+        return RunResult("finished", config.steps, wall)
+    diverged = kind == DIVERGES
+    result = RunResult(
+        "diverged" if diverged else "finished",
+        config.steps,
+        wall,
+        "non-finite gradient" if diverged else "",
+    )
+    writer.seal(result)
+    return result
