@@ -16,6 +16,10 @@ Direction = Literal["greater", "less", "different"]
 Profile = Literal["smoke", "quick", "full"]
 
 
+#: What sets the seeds of two copies of one configuration apart; above every registered seed.
+REPLICATE_STRIDE = 100_000_000
+
+
 class Hypothesis(Settings):
     """A falsifiable claim: `metric` of `arm` against `versus`, by at least `min_effect`."""
 
@@ -33,7 +37,8 @@ class Factor(Settings):
     """A setting under test. `sets` names the TrainConfig paths each level changes.
 
     For a plain factor `sets` has one path and a level is its value. A factor whose level moves
-    several paths lists them in `values[level]`. A replicate factor (A/A) sets nothing.
+    several paths lists them in `values[level]`. A replicate factor (A/A) sets nothing:
+    its levels are copies of one configuration under other seeds.
     """
 
     name: str
@@ -42,6 +47,10 @@ class Factor(Settings):
     control: JsonValue = None
     sets: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, JsonValue]] = Field(default_factory=dict)
+
+    @property
+    def is_replicate(self) -> bool:
+        return not self.sets and not self.values
 
     def assign(self, level: JsonValue) -> dict[str, JsonValue]:
         """The TrainConfig paths and values that this level stands for."""
@@ -154,13 +163,20 @@ class Plan(Settings):
     def train_config(
         self, arm_id: str, task: str, seed: int, nuisance: Mapping[str, JsonValue]
     ) -> TrainConfig:
-        """The resolved config of one trial; `nuisance` maps TrainConfig paths to values."""
+        """The resolved config of one trial; `nuisance` maps TrainConfig paths to values.
+
+        Arms share seeds, so that prompts and draws are common; copies of a replicate factor are
+        told apart by their seeds alone.
+        """
         values: dict[str, JsonValue] = {"task.ref": task, **self.task_settings.get(task, {})}
         values |= dict(nuisance)
         levels = self.arm(arm_id).levels
+        copy = 0
         for factor in self.treatments:
             values |= factor.assign(levels[factor.name])
-        values["seed"] = seed
+            if factor.is_replicate:
+                copy = factor.levels.index(levels[factor.name])
+        values["seed"] = seed + REPLICATE_STRIDE * copy
         return self.train.with_values(values)
 
     def digest(self) -> str:
