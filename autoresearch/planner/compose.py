@@ -15,6 +15,7 @@ from autoresearch.planner.estimate import (
 from autoresearch.planner.hypotheses import Question
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.reading import Reading
+from autoresearch.planner.sensitivity import Sensitivity, sensitivity
 from autoresearch.planner.settings import configure
 from autoresearch.planner.sites import sites
 from autoresearch.planner.treatments import Treatment, select
@@ -28,6 +29,8 @@ from swarm.config import JsonValue
 _BUDGET_MARGIN, _LEAST_BUDGET = 4.0, 1800.0
 _TRIAL_MARGIN, _LEAST_TRIAL = 6.0, 300.0
 _FEWEST_CANDIDATES = 2
+#: How far an estimate may lie above a profile's promise.
+TOLERANCE = 1.1
 
 
 def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan:
@@ -67,20 +70,18 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
             profile.looks[-1],
         ),
         tuning=tuning,
-        decision=Decision.model_validate(
-            {**playbook.decision, "looks": profile.looks, "floor": asked.floor}
-        ),
+        decision=Decision(**playbook.decision.model_dump(), looks=profile.looks, floor=asked.floor),
         budget=Budget(seconds=_LEAST_BUDGET, trial_seconds=_LEAST_TRIAL),
         metrics=tuple(m for m in playbook.metrics if m != asked.metric.name),
         estimated_seconds=0.0,
         estimated_trial_seconds=0.0,
     )
     check_arms(plan)
-    plan = _fit(plan, profile.minutes)
+    plan, fit_note = _fit(plan, profile.minutes)
     notes = [
         *_reading_notes(reading, plan),
         *conditions.notes,
-        *tuning_note,
+        *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *_trap_notes(treatments),
         *playbook.notes,
     ]
@@ -171,18 +172,27 @@ def _question(
     return f"Does {changed} change {asked.metric.title}?"
 
 
-def _fit(plan: Plan, minutes: float | None) -> Plan:
-    """The plan with as many tuning candidates as the profile's promise on two cores leaves."""
-    tuning = plan.tuning
-    while (
-        minutes
-        and tuning
-        and tuning.candidates > _FEWEST_CANDIDATES
-        and study_seconds(plan, REFERENCE_CORES) > 60 * minutes
-    ):
-        tuning = tuning.model_copy(update={"candidates": tuning.candidates - 1})
-        plan = plan.model_copy(update={"tuning": tuning})
-    return plan
+def _fit(plan: Plan, minutes: float | None) -> tuple[Plan, list[str]]:
+    """The plan with as much tuning as its profile's promise on two cores leaves, and why."""
+    if minutes is None or plan.tuning is None:
+        return plan, []
+    wanted = plan.tuning.candidates
+    for candidates in range(wanted, _FEWEST_CANDIDATES - 1, -1):
+        tuning = plan.tuning.model_copy(update={"candidates": candidates})
+        tried = plan.model_copy(update={"tuning": tuning})
+        margin = TOLERANCE if candidates == _FEWEST_CANDIDATES else 1.0
+        if study_seconds(tried, REFERENCE_CORES) <= 60 * minutes * margin:
+            fewer = f"{candidates} tuned values instead of {wanted}, to keep {plan.profile} short"
+            return tried, [fewer] if candidates < wanted else []
+    untuned = plan.model_copy(
+        update={
+            "tuning": None,
+            "factors": tuple(f for f in plan.factors if f.role != "nuisance"),
+            "seeds": plan.seeds.model_copy(update={"tuning": ()}),
+        }
+    )
+    kept = f"{plan.tuning.path} stays at the base recipe's value"
+    return untuned, [f"no tuning, to keep {plan.profile} short with {len(plan.arms)} arms: {kept}"]
 
 
 def _costed(
@@ -200,19 +210,15 @@ def _costed(
             f"the plan takes about {_span(seconds)}, the budget is {_span(budget)}",
             "raise --budget, take a smaller --profile, or name fewer levels",
         )
-    power, detectable = _power(plan, asked)
+    able = sensitivity(plan, asked)
     found = list(notes)
     promised = study_seconds(plan, REFERENCE_CORES)
-    if profile.minutes and promised > 60 * profile.minutes * 1.1:
+    if profile.minutes and promised > 60 * profile.minutes * TOLERANCE:
         found.append(
             f"{len(plan.arms)} arms take about {_span(promised)} on two cores, "
             f"more than the {profile.minutes:g} min that {plan.profile} is meant for"
         )
-    found.append(
-        f"{plan.decision.looks[-1]} seeds an arm detect {detectable:.2g} in {asked.metric.name} "
-        f"with power {plan.decision.power:g}, if its SD over seeds is {asked.prior_sd:g} (a guess "
-        f"that the pilot replaces); the smallest effect of interest is {asked.min_effect:g}"
-    )
+    found.append(_power_note(plan, asked, able))
     return plan.model_copy(
         update={
             "budget": Budget(
@@ -220,7 +226,7 @@ def _costed(
                 trial_seconds=max(_LEAST_TRIAL, _TRIAL_MARGIN * trial),
             ),
             "decision": plan.decision.model_copy(
-                update={"exploratory": plan.profile != "full" and power < plan.decision.power}
+                update={"exploratory": plan.profile != "full" and able.power < plan.decision.power}
             ),
             "estimated_seconds": round(seconds, 1),
             "estimated_trial_seconds": round(trial, 1),
@@ -229,17 +235,12 @@ def _costed(
     )
 
 
-def _power(plan: Plan, asked: Question) -> tuple[float, float]:
-    """Power at the smallest effect of interest and the detectable effect, at the last look."""
-    from autoresearch.design.looks import nominal_alpha
-    from autoresearch.design.power import detectable_effect, power
-
-    decision = plan.decision
-    alpha = nominal_alpha(decision.alpha, decision.looks) / len(plan.hypotheses)
-    n, test = decision.looks[-1], decision.test
+def _power_note(plan: Plan, asked: Question, able: Sensitivity) -> str:
     return (
-        power(asked.min_effect, asked.prior_sd, n, alpha=alpha, test=test),
-        detectable_effect(asked.prior_sd, n, alpha=alpha, power=decision.power, test=test),
+        f"{plan.decision.looks[-1]} seeds an arm detect {able.detectable:.2g} in "
+        f"{asked.metric.name} with power {plan.decision.power:g}, if its SD over seeds is "
+        f"{asked.prior_sd:g} (a guess that the pilot replaces); the smallest effect of interest is "
+        f"{asked.min_effect:g}"
     )
 
 

@@ -29,7 +29,7 @@ _PRESET = "algorithm.name"
 
 @dataclass(frozen=True)
 class Conditions:
-    """The base config, the factors as the plan holds them, and what was done to get there."""
+    """The control arm's config, the factors as the plan holds them, what was done to get there."""
 
     train: TrainConfig
     factors: tuple[Factor, ...]
@@ -61,6 +61,8 @@ def settle(
     repairs, why = _repairs(fixed, treatments, options.set)
     fixed |= repairs
     notes += why
+    for treatment in treatments:
+        fixed |= treatment.factor.assign(treatment.control)
     train = configure(TrainConfig(), fixed, "set" if options.set else "playbook")
     return Conditions(train, tuple(_factor(t, fixed) for t in treatments), tuple(notes))
 

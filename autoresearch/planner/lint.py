@@ -9,11 +9,12 @@ from pydantic import ValidationError
 
 from autoresearch.planner.catalogue import FACTORS
 from autoresearch.planner.metrics import METRICS
+from autoresearch.planner.settings import paths_of
 from autoresearch.playbook import Problem
 from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Factor, Plan
-from swarm.config import JsonValue, TrainConfig
+from swarm.config import TrainConfig
 
 #: What a config says that asks for a spread in groups of one.
 _GROUP_OF_ONE = "batch.group_size of 2 or more"
@@ -84,7 +85,7 @@ def _design(plan: Plan) -> Iterator[Problem]:
 
 def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
     for factor in plan.treatments:
-        if path in _paths(factor):
+        if path in paths_of(factor):
             text = (
                 f"{path} is tuned over all arms and set by {factor.name}: arms get unequal tuning"
             )
@@ -162,8 +163,3 @@ def _feasibility(plan: Plan) -> Iterator[Problem]:
             f"the budget is {plan.budget.seconds:.0f} s"
         )
         yield Problem("PB301", text, at=("profiles", plan.profile))
-
-
-def _paths(factor: Factor) -> frozenset[str]:
-    values: Sequence[dict[str, JsonValue]] = [factor.assign(level) for level in factor.levels]
-    return frozenset(path for assigned in values for path in assigned)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Factor
 from swarm.config import JsonValue, TrainConfig
 
 #: Free-form: a task's own arguments.
@@ -41,6 +42,27 @@ def configure(base: TrainConfig, values: Mapping[str, JsonValue], field: str) ->
         raise BadInput(
             field, f"{where}: {message}" if where else message, "change this value"
         ) from None
+
+
+def paths_of(factor: Factor) -> frozenset[str]:
+    """Every path that some level of a plan's factor sets."""
+    return frozenset().union(*(factor.assign(level) for level in factor.levels))
+
+
+def differences(base: TrainConfig, other: TrainConfig) -> dict[str, JsonValue]:
+    """The paths that hold another value in `other`, with that value."""
+    before, after = _flat(base), _flat(other)
+    return {path: value for path, value in after.items() if before[path] != value}
+
+
+def _flat(config: TrainConfig) -> dict[str, JsonValue]:
+    values: dict[str, JsonValue] = {}
+    for path in known_paths():
+        node: object = config
+        for name in path.split("."):
+            node = getattr(node, name)
+        values[path] = node if isinstance(node, str | int | float | bool) else None
+    return values
 
 
 def _leaves(model: type[BaseModel], prefix: str) -> Iterator[str]:

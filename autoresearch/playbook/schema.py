@@ -98,6 +98,15 @@ class PlaybookTuning(Settings):
         return self
 
 
+class DecisionRules(Settings):
+    """How scores become verdicts; looks come from the profile."""
+
+    test: Literal["welch", "paired"] = "welch"
+    alpha: float = Field(default=0.05, gt=0, lt=0.5)
+    power: float = Field(default=0.8, gt=0, lt=1)
+    last_evals: int = Field(default=3, ge=1, description="a score is the mean of these evals")
+
+
 class ProfileSettings(Settings):
     """How much a profile runs. `minutes` is what it promises on two cores, where it does."""
 
@@ -157,9 +166,7 @@ class Playbook(Settings):
         default_factory=dict, description="TrainConfig paths that belong to a task"
     )
     metrics: tuple[str, ...] = Field(default=(), description="diagnostics shown in the report")
-    decision: Mapping[Literal["test", "alpha", "power", "last_evals"], JsonValue] = Field(
-        default_factory=dict
-    )
+    decision: DecisionRules = DecisionRules()
     profiles: Mapping[Profile, ProfileSettings] = Field(default_factory=dict)
     notes: tuple[str, ...] = Field(default=(), description="limits that the report states")
     body: str = Field(default="", description="Markdown: how to judge and what to watch")

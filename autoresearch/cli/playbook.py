@@ -1,0 +1,228 @@
+"""`autoresearch playbook`: list, show, write and check playbooks."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from autoresearch.playbook import Library, Playbook, PlaybookInfo, Problem
+    from autoresearch.study.plan import Plan
+
+BAD_INPUT = 2
+ProfileName = Literal["smoke", "quick", "full"]
+
+app = typer.Typer(help="Templates of studies.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_playbooks(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
+    """List the playbooks of the working folder, of the user, and the built-in ones."""
+    from autoresearch.playbook import Library
+
+    infos = Library.locate().infos()
+    if as_json:
+        typer.echo(json.dumps([_row(info) for info in infos], indent=2))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("id", "question", "factors", "from", box=None, header_style="bold")
+    for info in infos:
+        row = _row(info)
+        factors = ", ".join(row["factors"]) or "any"
+        asked = escape(info.problem or row["question"] or row["title"])
+        style = "red" if info.problem else None
+        table.add_row(info.id, asked, factors, info.origin, style=style)
+    Console(highlight=False).print(table)
+
+
+@app.command()
+def show(
+    ref: str | None = typer.Argument(None, metavar="ID", help="A playbook's id or file."),
+    resolved: bool = typer.Option(False, help="The YAML with everything it extends merged in."),
+    plan: bool = typer.Option(False, help="The plan that it makes of its own question."),
+    schema: bool = typer.Option(False, help="The JSON Schema of playbook files, for editors."),
+    profile: ProfileName = typer.Option("quick", help="The profile of --plan."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+) -> None:
+    """Show a playbook: its question, factors and hypotheses, and how to judge the outcome."""
+    from autoresearch.playbook import Library, json_schema
+    from autoresearch.study.errors import BadInput
+
+    if schema:
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
+    if ref is None:
+        raise BadInput("playbook", "which one?", "see: autoresearch playbook list")
+    playbook = Library.locate().load(ref)
+    if plan:
+        _show_plan(_own_plan(playbook, profile), as_json)
+    elif as_json:
+        typer.echo(json.dumps(_document(playbook), indent=2))
+    elif resolved:
+        typer.echo(_yaml(_document(playbook)), nl=False)
+    else:
+        _summarise(playbook)
+
+
+@app.command()
+def new(
+    name: str = typer.Argument(..., help="Id of the new playbook: my-question."),
+    source: str | None = typer.Option(None, "--from", metavar="ID", help="Start from this one."),
+    topic: str | None = typer.Option(None, help="Start from the plan of this question."),
+) -> None:
+    """Write a commented playbook into ./playbooks; start from a playbook or from a topic."""
+    from autoresearch.planner.scaffold import scaffold
+    from autoresearch.playbook import Library
+    from swarm.runfolder import write_atomically
+
+    library = Library.locate()
+    _check_new(name, source, topic, library)
+    if topic is not None:
+        from autoresearch.planner.offline import draft
+        from autoresearch.planner.options import StartOptions
+
+        plan = draft(topic, StartOptions(topic=topic), library)
+        parent = library.load(plan.playbook)
+    else:
+        parent = library.load(str(source))
+        plan = _own_plan(parent, "quick")
+    folder = Path.cwd() / "playbooks"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.yaml"
+    write_atomically(path, scaffold(name, parent, plan, _own_plan(parent, "quick")))
+    typer.echo(f"wrote playbooks/{path.name}; check it with: autoresearch playbook lint {name}")
+
+
+@app.command()
+def lint(
+    ref: str | None = typer.Argument(None, metavar="[PATH|ID]", help="Default: all of them."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
+) -> None:
+    """Check playbooks. Exit code 0 when clean (warnings allowed), 2 on errors."""
+    from autoresearch.planner.lint_playbook import lint as lint_file
+    from autoresearch.playbook import Library
+
+    library = Library.locate()
+    paths = [library.path(ref)] if ref else [info.path for info in library.infos()]
+    found = {path: lint_file(path, library) for path in paths}
+    broken = any(p.severity == "error" for problems in found.values() for p in problems)
+    if as_json:
+        rows = [_problem(path, p) for path, problems in found.items() for p in problems]
+        typer.echo(json.dumps({"clean": not broken, "problems": rows}, indent=2))
+    else:
+        for path, problems in found.items():
+            for p in problems:
+                typer.echo(f"{_short(path)}:{p.line}: {p.severity} {p.code} {p.message}")
+        if not broken:
+            typer.echo(f"{len(paths)} clean" if len(paths) > 1 else f"{_short(paths[0])}: clean")
+    if broken:
+        raise typer.Exit(BAD_INPUT)
+
+
+def _row(info: "PlaybookInfo") -> dict[str, Any]:
+    playbook = info.playbook
+    quick = playbook.profiles.get("quick") if playbook else None
+    return {
+        "id": info.id,
+        "title": playbook.title if playbook else "",
+        "question": playbook.question if playbook else "",
+        "factors": [f.name for f in playbook.factors] if playbook else [],
+        "quick_minutes": quick.minutes if quick else None,
+        "origin": info.origin,
+        "path": str(info.path),
+        "problem": info.problem,
+    }
+
+
+def _problem(path: Path, problem: "Problem") -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "line": problem.line,
+        "code": problem.code,
+        "severity": problem.severity,
+        "message": problem.message,
+    }
+
+
+def _short(path: Path) -> str:
+    """The path as a user would type it."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _own_plan(playbook: "Playbook", profile: ProfileName) -> "Plan":
+    from autoresearch.planner.lint_playbook import own_plan
+
+    return own_plan(playbook, profile)
+
+
+def _document(playbook: "Playbook") -> dict[str, Any]:
+    document = playbook.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {key: value for key, value in document.items() if value not in ({}, [], "")}
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    yaml = YAML()
+    yaml.width = 100
+    stream = StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def _show_plan(plan: "Plan", as_json: bool) -> None:
+    if as_json:
+        from autoresearch.planner.preview import preview
+
+        typer.echo(json.dumps(preview(plan), indent=2))
+        return
+    from rich.console import Console
+
+    from autoresearch.cli import planview
+
+    Console(highlight=False).print(planview.render(plan, None, None))
+
+
+def _summarise(playbook: "Playbook") -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{playbook.id}[/bold]  {playbook.title}")
+    if playbook.question:
+        console.print(playbook.question)
+    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for factor in playbook.factors:
+        levels = "usual" if factor.levels is None else ", ".join(map(str, factor.levels))
+        facts.add_row("factor", f"{factor.name}: {levels}")
+    facts.add_row("metric", playbook.primary.metric)
+    facts.add_row("tasks", ", ".join(playbook.tasks))
+    for name, profile in playbook.profiles.items():
+        looks = "/".join(map(str, profile.looks))
+        facts.add_row(name, f"{profile.pilot} pilot seeds, {looks} seeds an arm")
+    console.print(facts)
+    if playbook.body:
+        console.print(Markdown(playbook.body))
+
+
+def _check_new(name: str, source: str | None, topic: str | None, library: "Library") -> None:
+    import re
+
+    from autoresearch.study.errors import BadInput
+
+    if (source is None) == (topic is None):
+        raise BadInput("new", "it starts from one thing", "give --from ID or --topic TEXT")
+    if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
+        raise BadInput("name", f"{name!r} is no id", "use lower-case letters, digits and hyphens")
+    if (
+        any(info.id == name for info in library.infos())
+        or (Path.cwd() / "playbooks" / f"{name}.yaml").exists()
+    ):
+        raise BadInput("name", f"{name!r} names a playbook already", "choose another name")
