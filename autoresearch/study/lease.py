@@ -61,18 +61,26 @@ class Holder:
 def acquire(db: sqlite3.Connection, study: str, holder: Holder, now: float) -> int:
     """Make `holder` the study's holder; return its fencing token. Raises Leased."""
     with immediate(db):
-        row = db.execute("SELECT * FROM leases WHERE study = ?", (study,)).fetchone()
-        if row is not None and row["pid"] is not None:
-            other = Holder(*(row[name] for name in ("host", "boot", "space", "pid", "started")))
-            silent = not other.is_visible(holder) and now - row["heartbeat"] > SILENCE
-            if not silent and not other.is_dead(holder):
-                raise Leased(study, str(other))
+        other = living(db, study, holder, now)
+        if other is not None:
+            raise Leased(study, str(other))
+        row = db.execute("SELECT token FROM leases WHERE study = ?", (study,)).fetchone()
         token = (row["token"] if row is not None else 0) + 1
         db.execute(
             "INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (study, token, *astuple(holder), now, now),
         )
     return token
+
+
+def living(db: sqlite3.Connection, study: str, seen_from: Holder, now: float) -> Holder | None:
+    """Who holds the study, as far as `seen_from` can tell; None where nobody alive does."""
+    row = db.execute("SELECT * FROM leases WHERE study = ?", (study,)).fetchone()
+    if row is None or row["pid"] is None:
+        return None
+    other = Holder(*(row[name] for name in ("host", "boot", "space", "pid", "started")))
+    silent = not other.is_visible(seen_from) and now - row["heartbeat"] > SILENCE
+    return None if silent or other.is_dead(seen_from) else other
 
 
 def check(db: sqlite3.Connection, study: str, token: int) -> None:

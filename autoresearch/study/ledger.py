@@ -79,6 +79,10 @@ class Ledger:
         """Wall seconds that the study has used. Raises BadInput."""
         return float(reading.study_row(self._db, study)["spent"])
 
+    def is_driven(self, study: str) -> bool:
+        """Whether a living process holds the study."""
+        return lease.living(self._db, study, lease.Holder.current(), time.time()) is not None
+
     def verdicts(self, study: str) -> list[dict[str, Any]]:
         """The rows of the last `save_verdicts`."""
         query = "SELECT row FROM verdicts WHERE study = ? ORDER BY rowid"
