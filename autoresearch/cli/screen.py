@@ -70,18 +70,17 @@ def watch(log: Path, study: str, *, silent: bool) -> Iterator[View]:
             yield View(lines, lines.on_model)
 
 
-def ending(summary: "Summary") -> RenderableType:
-    """Verdicts and where the report is; or why there is none, and how to go on."""
-    rows: list[RenderableType] = [verdict_line(h) for h in summary.hypotheses]
+def ending(summary: "Summary") -> list[Text]:
+    """Lines: verdicts and where the report is; or why there is none, and how to go on."""
+    lines = [verdict_line(h) for h in summary.hypotheses]
     if summary.end == "done":
-        rows.append(Text(f"report   {summary.report}"))
-        rows.append(Text(f"check it with: autoresearch report verify {summary.study}", "dim"))
+        lines.append(Text(f"report  {summary.report}"))
+        lines.append(Text(f"check   autoresearch report verify {summary.study}"))
     else:
-        rows.append(Text(f"{summary.study} {_ENDED[summary.end]}: {summary.cause}", "yellow"))
-        rows.append(Text(f"go on with: autoresearch resume {summary.study}{_MORE[summary.end]}"))
+        lines.append(Text(f"{summary.study} {_ENDED[summary.end]}: {summary.cause}", "yellow"))
+        lines.append(Text(f"go on   autoresearch resume {summary.study}{_MORE[summary.end]}"))
     counts = f"{summary.done} trials done, {summary.failed} failed"
-    rows.append(Text(f"{counts}, {planview.duration(summary.seconds)}", "dim"))
-    return Padding(Group(*rows), (1, 1, 1, 1))
+    return [*lines, Text(f"{counts}, {planview.duration(summary.seconds)}", "dim")]
 
 
 class Screen:
@@ -94,7 +93,11 @@ class Screen:
         self._lock = RLock()
         self._building: tuple[int, int] | None = None
         self._live = Live(
-            console=console, get_renderable=self._view, refresh_per_second=_REFRESH, screen=False
+            console=console,
+            get_renderable=self._view,
+            refresh_per_second=_REFRESH,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def __enter__(self) -> Self:
@@ -126,7 +129,7 @@ class Screen:
             self._progress.step(trial_id, step, steps)
 
     def note(self, text: str) -> None:
-        self._console.print(Text.assemble(("  · ", "cyan"), text))
+        self._console.print(Text.assemble((" · ", "cyan"), text))
 
     def finished(self, summary: Mapping[str, Any]) -> None:
         with self._lock:
@@ -205,29 +208,31 @@ def _building(step: int, steps: int) -> RenderableType:
 
 def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:
     """A row per arm: bar, trials, steps of what runs, mean of the confirmation scores so far."""
-    metric = primary_metric(progress.plan) if progress.plan else ""
-    arms = progress.arms()
-    table = Table.grid(padding=(0, 2), expand=False)
-    table.add_column(no_wrap=True, overflow="ellipsis", max_width=22 if narrow else 36)
-    table.add_column(width=12 if narrow else _BAR_WIDTH)
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=24 if narrow else 40)
+    table.add_column(width=14 if narrow else _BAR_WIDTH)
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True, min_width=11)
+    table.add_column(no_wrap=True, min_width=6)
     table.add_column(no_wrap=True)
-    if arms:
-        table.add_row(*(Text(t, style="dim") for t in ("arm", "", "trials", "step", metric)))
-    for arm in arms:
+    if progress.plan is None:
+        return table
+    factors = " + ".join(factor.name for factor in progress.plan.treatments)
+    heads = (factors, "", "trials", "step", primary_metric(progress.plan))
+    table.add_row(*(Text(head, style="dim") for head in heads))
+    for arm in progress.arms():
         bar = ProgressBar(total=1.0, completed=arm.fraction, finished_style="green")
-        failed = Text(f" {arm.failed} failed", style="red") if arm.failed else Text()
-        count = Text(f"{arm.ended}/{arm.total}").append_text(failed)
-        table.add_row(Text(arm.arm), bar, count, _steps(arm, narrow), _estimate(arm))
+        count = Text(f"{arm.ended}/{arm.total}")
+        if arm.failed:
+            count.append(f" {arm.failed} failed", style="red")
+        levels = progress.plan.arm(arm.arm).levels.values()
+        label = Text(" + ".join(str(level) for level in levels))
+        table.add_row(label, bar, count, _steps(arm, 1 if narrow else 3), _estimate(arm))
     return table
 
 
-def _steps(arm: ArmProgress, narrow: bool) -> Text:
-    shown = arm.steps[: 1 if narrow else 3]
-    more = len(arm.steps) - len(shown)
-    text = "  ".join(f"{step}/{steps}" for step, steps in shown)
-    return Text(text + (f" +{more}" if more else ""), style="cyan")
+def _steps(arm: ArmProgress, most: int) -> Text:
+    shown = "  ".join(f"{step}/{steps}" for step, steps in arm.steps[:most])
+    return Text(shown, style="cyan")
 
 
 def _estimate(arm: ArmProgress) -> Text:
@@ -243,7 +248,7 @@ def track(stage: str) -> Text:
     text = Text()
     for index, (title, _) in enumerate(_TRACK):
         if index:
-            text.append(" ─ ", style="dim")
+            text.append("  ")
         if index < reached or stage == "done":
             text.append(f"✓ {title}", style="green")
         elif index == reached:

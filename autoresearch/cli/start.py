@@ -107,8 +107,6 @@ def resume(
     if facts.status == "stopped":
         raise BadInput("study", f"{study} was stopped for good", "start a new one")
     home.check_writable()
-    if facts.plan is not None and not as_json:
-        _show(facts.plan, study, str(home.study(study)))
     raise typer.Exit(_run(home, study, address, as_json, more).exit_code)
 
 
@@ -149,7 +147,10 @@ def _show_end(summary: "Summary") -> None:
 
     from autoresearch.cli.screen import ending
 
-    Console(highlight=False).print(ending(summary), soft_wrap=True)
+    console = Console(highlight=False)
+    console.print()
+    for line in ending(summary):
+        console.print(line, soft_wrap=True)
 
 
 def _detach(home: "Home", study: str, as_json: bool) -> None:

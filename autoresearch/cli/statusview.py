@@ -50,12 +50,12 @@ def outcome(row: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": row["verdict"],
         "effect": row["effect"],
         "interval": [row["low"], row["high"]] if bounded else None,
-        "n": row["n"],
+        "n": min(row["n"].values()),
     }
 
 
-def render(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> RenderableType:
-    """Question, state, arms, verdicts, failures, and what to do next."""
+def render(facts: StudyFacts, verdicts: Rows, driven: bool) -> RenderableType:
+    """Question, state, arms, stages, verdicts, failures."""
     progress, now = _progress(facts), state(facts, driven)
     question = facts.plan.question if facts.plan else facts.topic
     parts: list[RenderableType] = [
@@ -74,12 +74,17 @@ def render(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> Rende
             Text(),
             Text(f"{len(failed)} trials failed, the last one: {failed[-1].cause}", "red"),
         ]
+    return Padding(Group(*parts), (1, 1, 1, 1))
+
+
+def next_step(facts: StudyFacts, driven: bool, home: Home) -> str:
+    """Where the report is, or how to go on; empty for a study that runs."""
     report = home.report(facts.study) / "report.md"
     if report.exists():
-        parts += [Text(), Text(f"report   {report}")]
-    elif now in ("interrupted", "paused", "failed"):
-        parts += [Text(), Text(f"go on with: autoresearch resume {facts.study}")]
-    return Padding(Group(*parts), (1, 1, 1, 1))
+        return f"report  {report}"
+    if state(facts, driven) in ("interrupted", "paused", "failed"):
+        return f"go on   autoresearch resume {facts.study}"
+    return ""
 
 
 def _progress(facts: StudyFacts) -> StudyProgress:

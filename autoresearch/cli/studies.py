@@ -19,6 +19,7 @@ _STOP_SECONDS = 60.0
 #: What to do with a study in a status, as the end of an error line.
 _NEXT = {
     "paused": "go on with `autoresearch resume`",
+    "interrupted": "go on with `autoresearch resume`",
     "stopped": "start a new one",
     "failed": "see `autoresearch status`, then `autoresearch resume`",
     "done": "see `autoresearch report show`",
@@ -30,25 +31,30 @@ def list_studies(
 ) -> None:
     """All studies of this folder, newest first."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.text import Text
 
+    from autoresearch.cli.statusview import state
     from autoresearch.study.ledger import Ledger
 
     home = _home()
-    found = sorted(Ledger.open(home).studies(), key=lambda f: f.created_at, reverse=True)
+    ledger = Ledger.open(home)
+    found = [
+        (facts, state(facts, ledger.is_driven(facts.study)))
+        for facts in sorted(ledger.studies(), key=lambda f: f.created_at, reverse=True)
+    ]
     if as_json:
-        typer.echo(json.dumps({"studies": [_light(facts) for facts in found]}, indent=2))
+        rows = [{**_light(facts), "status": now} for facts, now in found]
+        typer.echo(json.dumps({"studies": rows}, indent=2))
         return
     console = Console(highlight=False)
     if not found:
         console.print(f'no study in {home.root} yet; begin with: autoresearch start "TOPIC"')
-        return
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for column in ("study", "status", "stage", "started", "topic"):
-        table.add_column(column, no_wrap=column != "topic")
-    for facts in found:
-        table.add_row(facts.study, facts.status, facts.stage, _when(facts.created_at), facts.topic)
-    console.print(table)
+    for facts, now in found:
+        head = Text.assemble((facts.study, "bold"), f"  {now}")
+        if now != "done":
+            head.append(f" at {facts.stage}")
+        console.print(head.append(f"  {_when(facts.created_at)}", style="dim"), soft_wrap=True)
+        console.print(Text(f"  {facts.topic}"), soft_wrap=True)
 
 
 def status(
@@ -58,7 +64,7 @@ def status(
     """How far a study is, what it found, and what went wrong."""
     from rich.console import Console
 
-    from autoresearch.cli.statusview import as_document, render
+    from autoresearch.cli.statusview import as_document, next_step, render
     from autoresearch.study.errors import BadInput
     from autoresearch.study.ledger import Ledger
 
@@ -72,10 +78,13 @@ def status(
             )
         study = max(known, key=lambda facts: facts.created_at).study
     facts, verdicts = ledger.facts(study), ledger.verdicts(study)
+    driven = ledger.is_driven(study)
     if as_json:
-        typer.echo(json.dumps(as_document(facts, verdicts, home), indent=2))
+        typer.echo(json.dumps(as_document(facts, verdicts, driven, home), indent=2))
     else:
-        Console(highlight=False).print(render(facts, verdicts, home), soft_wrap=True)
+        console = Console(highlight=False)
+        console.print(render(facts, verdicts, driven))
+        console.print(next_step(facts, driven, home), soft_wrap=True)
 
 
 def logs(
@@ -91,7 +100,7 @@ def logs(
     shown = 0
     while True:
         facts = ledger.facts(study)
-        over = not follow or facts.status != "running"
+        over = not follow or not ledger.is_driven(study)
         lines = _raw_lines(home.log(study)) if raw else [_event(event) for event in facts.events]
         for line in lines[shown:]:
             typer.echo(line)
@@ -103,14 +112,15 @@ def logs(
 
 def pause(study: str = typer.Argument(..., help="The study's id.")) -> None:
     """Stop a running study for now; `resume` goes on where it stopped."""
+    from autoresearch.cli.statusview import state
     from autoresearch.study.errors import BadInput
     from autoresearch.study.ledger import Ledger
 
     home = _home()
     ledger = Ledger.open(home)
-    facts = ledger.facts(study)
-    if facts.status != "running":
-        raise BadInput("study", f"{study} is not running but {facts.status}", _NEXT[facts.status])
+    now = state(ledger.facts(study), ledger.is_driven(study))
+    if now != "running":
+        raise BadInput("study", f"{study} is not running but {now}", _NEXT[now])
     _ask_to_pause(home, study)
     typer.echo(f"{study} pauses; go on with: autoresearch resume {study}")
 
@@ -172,7 +182,6 @@ def _light(facts: "StudyFacts") -> dict[str, Any]:
     return {
         "study": facts.study,
         "topic": facts.topic,
-        "status": facts.status,
         "stage": facts.stage,
         "created_at": facts.created_at,
     }

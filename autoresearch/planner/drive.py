@@ -109,6 +109,8 @@ def run_study(
         return summarise(home, facts, "done", "", 0.0)
     with ledger.hold(study):
         ledger.set_status(study, "running")
+        if facts.plan is not None:
+            observer.plan(facts.plan)
         observer.trials(facts.trials)
         try:
             budget = _budget(ledger, facts, more_seconds)
@@ -228,7 +230,7 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.verdict,
         "effect": verdict.effect,
         "interval": [verdict.low, verdict.high] if bounded else None,
-        "n": dict(verdict.n),
+        "n": min(verdict.n.values()),
     }
 
 

@@ -95,7 +95,8 @@ class VerificationFailed(Exception):
 def scope(work: Work) -> Stage:
     """Which question is asked: the topic's playbook or factors."""
     plan = _draft(work)
-    work.note("scope", f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})")
+    text = f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})"
+    work.ledger.add_event(work.study, "scope", once=text, text=text)
     return "recall"
 
 
@@ -113,7 +114,8 @@ def hypothesise(work: Work) -> Stage:
     plan = _draft(work)
     work.ledger.save_plan(work.study, plan)
     for hypothesis in plan.hypotheses:
-        work.note("hypothesis", f"{hypothesis.id}: {hypothesis.statement}")
+        text = f"{hypothesis.id}: {hypothesis.statement}"
+        work.ledger.add_event(work.study, "hypothesis", once=text, text=text)
     return "design"
 
 
@@ -121,7 +123,8 @@ def design(work: Work) -> Stage:
     """Arms, seeds, tuning and looks, as a draft."""
     plan = _draft(work)
     work.ledger.save_plan(work.study, plan)
-    work.note("design", f"arms {', '.join(arm.id for arm in plan.arms)}")
+    text = f"arms {', '.join(arm.id for arm in plan.arms)}"
+    work.ledger.add_event(work.study, "design", once=text, text=text)
     return "lint"
 
 
