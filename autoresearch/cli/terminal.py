@@ -50,7 +50,7 @@ class RealConsole(Console):
     def fit(self) -> None:
         """Take the size that the terminal has now; nothing happens where there is none."""
         if self._stream.isatty():
-            self.size = os.get_terminal_size(self._stream.fileno())  # type: ignore[assignment]
+            self.size = os.get_terminal_size(self._stream.fileno())
 
 
 def _flush() -> None:

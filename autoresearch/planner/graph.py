@@ -6,10 +6,10 @@ it agrees with the ledger, and otherwise the graph is entered at the ledger's st
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
@@ -128,14 +128,22 @@ def _build(saver: SqliteSaver) -> CompiledStateGraph[State, Work, State, State]:
     graph = StateGraph(State, context_schema=Work)
     for stage, node in NODES.items():
         graph.add_node(stage, _superstep(stage, node))
-        ends: dict[str, str] = {then: END if then == "done" else then for then in FOLLOWS[stage]}
+        ends: dict[Hashable, str] = {
+            then: END if then == "done" else then for then in FOLLOWS[stage]
+        }
         graph.add_conditional_edges(stage, _stage_in_ledger, ends)
     graph.add_conditional_edges(START, _stage_in_ledger, {stage: stage for stage in NODES})
     return graph.compile(checkpointer=saver)
 
 
-def _superstep(stage: Stage, node: Node) -> Callable[[State, Runtime[Work]], State]:
-    def run(state: State, runtime: Runtime[Work]) -> State:
+class _Superstep(Protocol):
+    """A node as LangGraph calls it."""
+
+    def __call__(self, state: State, *, runtime: Runtime[Work]) -> State: ...
+
+
+def _superstep(stage: Stage, node: Node) -> _Superstep:
+    def run(state: State, *, runtime: Runtime[Work]) -> State:
         work = runtime.context
         work.observer.stage(stage)
         following = node(work)

@@ -47,4 +47,4 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
 
 
 def _label(index: int) -> str:
-    return f"candidate {index + 1}"
+    return f"candidate-{index + 1}"

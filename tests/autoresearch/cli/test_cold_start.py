@@ -1,0 +1,58 @@
+"""Commands that answer without their heavy libraries."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = {
+    "torch",
+    "ray",
+    "mlflow",
+    "langgraph",
+    "scipy",
+    "statsmodels",
+    "sqlite_utils",
+    "optuna",
+    "matplotlib",
+    "pandas",
+    "transformers",
+}
+#: The promise is 0.5 s; a busy test machine gets some slack, the module check has none.
+HELP_SECONDS = 0.5
+
+
+def imported_by(*arguments: str, home: Path) -> tuple[set[str], float]:
+    """Top-level modules that a command imports, and its CPU seconds."""
+    code = (
+        "import sys, resource\n"
+        f"sys.argv = ['autoresearch', *{list(arguments)}]\n"
+        "from autoresearch.cli.app import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code in (0, None), end.code\n"
+        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "print('\\n@', used.ru_utime + used.ru_stime, *{m.split('.')[0] for m in sys.modules})\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "AUTORESEARCH_HOME": str(home)},
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, *modules = done.stdout.rsplit("@", 1)[1].split()
+    return set(modules), float(seconds)
+
+
+@pytest.mark.parametrize("command", ["--help", "start --help", "list", "model list"])
+def test_light_commands_import_nothing_heavy(command: str, tmp_path: Path):
+    modules, _ = imported_by(*command.split(), home=tmp_path)
+    assert not modules & HEAVY
+
+
+def test_help_is_fast(tmp_path: Path):
+    imported_by("--help", home=tmp_path)
+    assert min(imported_by("--help", home=tmp_path)[1] for _ in range(3)) <= HELP_SECONDS
