@@ -83,7 +83,12 @@ class ClaimSet(Settings):
 
 def compute(facts: StudyFacts) -> ClaimSet:
     """All claims of a study. Raises ValueError for a study without a plan."""
-    evidence = Evidence(facts)
+    return claims_of(Evidence(facts))
+
+
+def claims_of(evidence: Evidence) -> ClaimSet:
+    """`compute` for evidence at hand, whose files are then read once."""
+    facts = evidence.facts
     found = (_claim(evidence, row) for row in asked(evidence))
     return ClaimSet(
         study=facts.study,

@@ -39,8 +39,9 @@ COLUMNS = {
 
 def tables(evidence: Evidence, claims: ClaimSet) -> dict[str, str]:
     """Figure name -> its CSV; a figure without data is left out."""
+    scores = list(_scores(evidence, claims))
     rows = {
-        "scores": list(_scores(evidence, claims)),
+        "scores": scores if any(status == "mean" for *_, status in scores) else [],
         "effects": list(_effects(claims)),
         "curves": list(_curves(evidence)),
         "dynamics": list(_dynamics(evidence)),

@@ -115,7 +115,8 @@ def _score_panel(axes: "Axes", rows: Sequence[Row], looks: Mapping[str, Look]) -
     names = [_wrapped(arm) for arm in looks]
     names[0] += "\n(control)"
     axes.set_yticks(range(len(looks)), names)
-    for label, look in zip(axes.get_yticklabels(), looks.values(), strict=True):
+    # Panels beside the first share its labels and have none of their own.
+    for label, look in zip(axes.get_yticklabels(), looks.values(), strict=False):
         label.set_color(look.colour)
     axes.set_ylim(len(looks) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
@@ -198,16 +199,8 @@ def _curves(figure: "Figure", rows: list[dict[str, str]], looks: Mapping[str, Lo
         by_step.set_ylabel(f"{metric} on {task}" if several_tasks else metric)
         by_step.set_xlabel("training step")
         by_wall.set_xlabel(f"training time, {unit}")
-        by_step.text(
-            0.98,
-            0.03,
-            f"band: {BAND}\nthin lines: single runs",
-            transform=by_step.transAxes,
-            ha="right",
-            va="bottom",
-            fontsize=7.5,
-            color=GREY,
-        )
+        note = f"band: {BAND}; thin lines: single runs"
+        by_step.set_title(note, loc="left", fontsize=7.5, color=GREY)
 
 
 def _arm_curve(axes: "Axes", rows: Sequence[Row], column: str, scale: float, look: Look) -> float:

@@ -54,7 +54,7 @@ CONCLUSIONS = {
         "The arms are equivalent: a difference of the smallest size of interest, "
         "{{c.@.min_effect}}, is excluded either way."
     ),
-    "inconclusive": "Nothing is decided: {{c.@.reason}}.",
+    "inconclusive": "Undecided: {{c.@.reason}}.",
     "invalid": "No conclusion may be drawn: {{c.@.reason}}.",
 }
 

@@ -26,7 +26,8 @@ from swarm.runfolder import RunResult, RunWriter
 
 STUDY = "adv-std-7c1e"
 STARTED = 1_790_000_000.0
-CONTROL, TREATMENT = "adv_std-group", "adv_std-none"
+CONTROL, TREATMENT, BATCH = "adv_std-group", "adv_std-none", "adv_std-batch"
+SCALES = {"group": "group_std", "none": "none", "batch": "batch_std"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Shape:
     tasks: tuple[str, ...] = ("reverse",)
     profile: Profile = "quick"
     length_hypothesis: bool = False
+    levels: tuple[str, ...] = ("group", "none")
     failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 7204),)
     diverged: tuple[tuple[str, str, int], ...] = (("tuning", CONTROL, 7100),)
     lost: tuple[tuple[str, str, int], ...] = (("confirm", TREATMENT, 7201),)
@@ -81,19 +83,13 @@ def make_plan(shape: Shape) -> Plan:
             Factor(
                 name="adv_std",
                 role="treatment",
-                levels=("group", "none"),
+                levels=shape.levels,
                 control="group",
                 sets=("algorithm.scale",),
-                values={
-                    "group": {"algorithm.scale": "group_std"},
-                    "none": {"algorithm.scale": "none"},
-                },
+                values={level: {"algorithm.scale": SCALES[level]} for level in shape.levels},
             ),
         ),
-        arms=(
-            Arm(id=CONTROL, levels={"adv_std": "group"}),
-            Arm(id=TREATMENT, levels={"adv_std": "none"}),
-        ),
+        arms=tuple(Arm(id=f"adv_std-{level}", levels={"adv_std": level}) for level in shape.levels),
         tasks=shape.tasks,
         model="tiny",
         train=TrainConfig(
