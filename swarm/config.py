@@ -105,6 +105,18 @@ class AlgorithmSettings(Settings):
     kl_placement: Literal["loss", "reward"] = "loss"
     entropy_coef: float = 0.0
 
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if (self.clip_low is None) != (self.clip_high is None):
+            raise ValueError("clip_low and clip_high are given together or both left null")
+        in_reward = self.kl_coef > 0 and self.kl_placement == "reward"
+        if in_reward and self.scale == "group_std" and self.baseline in ("none", "batch"):
+            raise ValueError(
+                f"scale 'group_std' cannot be had with kl_placement 'reward' and baseline "
+                f"{self.baseline!r}: its returns are per token; use 'batch_std' or 'none'"
+            )
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _fill_from_preset(cls, data: Any) -> Any:

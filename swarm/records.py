@@ -81,7 +81,8 @@ class TokenTree:
 
     def __post_init__(self) -> None:
         for index, node in enumerate(self.nodes):
-            if (node.parent is None) != (index == 0) or (node.parent or 0) > index:
+            precedes = node.parent is None if index == 0 else node.parent in range(index)
+            if not precedes:
                 raise ValueError(f"node {index} has the parent {node.parent}")
         if self.nodes and self.nodes[0].mask[0]:
             raise ValueError("the first token of a tree has no context and cannot be trained")

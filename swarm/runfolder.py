@@ -132,7 +132,10 @@ def check_seal(folder: Path) -> list[Damage]:
     path = folder / MANIFEST
     if not path.exists():
         return [Damage(MANIFEST, "unsealed")]
-    sealed: dict[str, Any] = json.loads(path.read_text())["files"]
+    try:
+        sealed: dict[str, Any] = json.loads(path.read_text())["files"]
+    except (ValueError, KeyError):
+        return [Damage(MANIFEST, "changed")]
     found = _hash_folder(folder)
     damage = [Damage(name, "missing") for name in sorted(sealed.keys() - found.keys())]
     damage += [Damage(name, "unlisted") for name in sorted(found.keys() - sealed.keys())]

@@ -6,17 +6,29 @@ from pathlib import Path
 from ruamel.yaml import YAML
 
 from swarm.config import TrainConfig
-from swarm.runfolder import CHECKPOINTS, CONFIG, EVENTS, METRICS, ROLLOUTS, read_rows, write_rows
+from swarm.runfolder import (
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    MANIFEST,
+    METRICS,
+    RESULT,
+    ROLLOUTS,
+    read_rows,
+    write_rows,
+)
 
 
 def take_over(earlier: Path, folder: Path, found: Path | None) -> None:
     """Leave in `folder` just the rows of `earlier` up to the checkpoint `found`, and that
     checkpoint. Without a checkpoint no metric or rollout row is kept; events all are.
 
-    `earlier` may be `folder`; otherwise it is only read.
+    `earlier` may be `folder`, whose seal is then broken; otherwise it is only read.
     """
     step = -1 if found is None else int(found.name.removeprefix("step-"))
     folder.mkdir(parents=True, exist_ok=True)
+    for name in (MANIFEST, RESULT):
+        (folder / name).unlink(missing_ok=True)
     for name in (METRICS, ROLLOUTS):
         rows = [row for row in read_rows(earlier / name) if row["step"] <= step]
         write_rows(folder / name, rows)

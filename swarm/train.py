@@ -23,12 +23,15 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.runfolder import ADAPTER, CHECKPOINTS, RunResult, RunStatus, RunWriter
+from swarm.runfolder import ADAPTER, CHECKPOINTS, METRICS, RunResult, RunStatus, RunWriter
 from swarm.takeover import take_over, write_config
 from swarm.tasks import family as task_family
 from swarm.tasks import held_out, levels_of
 
 OnStep = Callable[[int, Mapping[str, float]], None]
+
+#: Every run is evaluated at this temperature, whatever it trains at.
+EVAL_TEMPERATURE = 1.0
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
@@ -49,15 +52,18 @@ def train(
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on
     from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
-    the run as `diverged`. Raises ValueError naming the field when the config cannot be run.
+    the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
+    FileExistsError when `folder` holds a run that is not resumed.
     """
     found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
     if resume_from is not None:
         take_over(resume_from, folder, found)
+    elif (folder / METRICS).exists():
+        raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
     run = _Run(config, folder, on_step)
     write_config(config, folder)
-    run.start(found)
     try:
+        run.start(found)
         while run.step < config.steps:
             run.one_batch()
     except Diverged as cause:
@@ -182,7 +188,7 @@ class _Run:
         k1 = None
         if algorithm.kl_coef and algorithm.kl_placement == "reward":
             trees = plain_trees(groups)
-            reference = self._reference(trees)
+            reference = self._reference(trees, self.config.sampling.temperature)
             sampled = [np.concatenate([n.logprobs[n.mask] for n in tree.nodes]) for tree in trees]
             k1 = [s - r for s, r in zip(sampled, reference, strict=True)]
         batches = credited_trees(
@@ -190,16 +196,17 @@ class _Run:
         )
         references: list[list[FloatArray] | None] = [None] * len(batches)
         if algorithm.kl_coef and algorithm.kl_placement == "loss":
-            references = [self._reference(trees) for trees in batches]
+            temperature = self.config.sampling.temperature
+            references = [self._reference(trees, temperature) for trees in batches]
         return [
             self.learner.reinforce(trees, reference)
             for _ in range(batch.epochs)
             for trees, reference in zip(batches, references, strict=True)
         ]
 
-    def _reference(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
+    def _reference(self, trees: Sequence[TokenTree], temperature: float) -> list[FloatArray]:
         with self.policy.weights(0):
-            return self.learner.logprobs(trees)
+            return self.learner.logprobs(trees, temperature)
 
     def _publish(self) -> None:
         """Count the batch; freeze this version if a later batch will be sampled from it."""
@@ -223,8 +230,8 @@ class _Run:
             self.learner.supervise(trees, warmup.lr)
 
     def _evaluate(self) -> dict[str, float]:
-        """One sampled answer to each held-out problem at temperature 1; the same draws for every
-        run, so arms differ by their weights alone."""
+        """One sampled answer to each held-out problem; the same draws for every run, so arms
+        differ by their weights alone."""
         began = time.monotonic()
         with self.policy.active(1):
             groups = roll_out(
@@ -234,7 +241,9 @@ class _Run:
                 self.eval_problems,
                 members=1,
                 reward=self.config.task.reward,
-                sampling=SamplingSettings(max_tokens=self.config.sampling.max_tokens),
+                sampling=SamplingSettings(
+                    temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
+                ),
                 seed_parts=("evaluation",),
                 version=self.policy.version,
             )
@@ -246,7 +255,7 @@ class _Run:
     def _kl_to_reference(self, groups: Sequence[Group]) -> float:
         """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
         trees = plain_trees(groups)
-        reference = np.concatenate(self._reference(trees))
+        reference = np.concatenate(self._reference(trees, EVAL_TEMPERATURE))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
         return float(np.mean(sampled - reference))
 

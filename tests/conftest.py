@@ -1,6 +1,13 @@
-"""Property tests have no deadline per example: other tests share the machine's cores."""
+"""What tests of both packages share."""
 
-from hypothesis import settings
+from pathlib import Path
 
-settings.register_profile("shared-cores", deadline=None)
-settings.load_profile("shared-cores")
+import pytest
+
+
+@pytest.fixture(scope="session")
+def tiny_model() -> Path:
+    """The folder of the `tiny` model. Built once a machine; other workers wait for the builder."""
+    from swarm.models import tiny
+
+    return tiny.ensure()

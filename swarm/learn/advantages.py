@@ -50,11 +50,10 @@ def token_returns_advantages(
     if not known:
         return list(returns)
     everything = np.concatenate(known).astype(np.float64)
-    equal = everything.max() - everything.min() <= TOLERANCE
+    if settings.baseline == "batch" and _equal(everything):
+        return [None if r is None else np.zeros_like(r) for r in returns]
     mean = everything.mean() if settings.baseline == "batch" else 0.0
-    std = 1.0
-    if settings.scale == "batch_std" and not equal:
-        std = everything.std(ddof=1) + STD_EPSILON
+    std = _std(everything) if settings.scale == "batch_std" else 1.0
     return [None if r is None else ((r - mean) / std).astype(np.float32) for r in returns]
 
 

@@ -26,10 +26,11 @@ class KeptGroups:
 
 def keep_groups(groups: Sequence[Group], group_filter: str) -> KeptGroups:
     """Apply `data.group_filter`. `mixed_rewards` drops groups that carry no signal (as DAPO's
-    dynamic sampling does, arXiv:2503.14476, without drawing replacements)."""
-    if group_filter == "none":
-        return KeptGroups(list(groups), 0)
-    kept = [g for g in groups if reward_range(g) > TOLERANCE]
+    dynamic sampling does, arXiv:2503.14476, without drawing replacements). A group in which
+    nothing could be scored has nothing to train and is dropped by every filter."""
+    kept = [g for g in groups if any(e.reward is not None for e in g.episodes)]
+    if group_filter == "mixed_rewards":
+        kept = [g for g in kept if reward_range(g) > TOLERANCE]
     return KeptGroups(kept, len(groups) - len(kept))
 
 

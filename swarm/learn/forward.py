@@ -149,6 +149,9 @@ def _score(
     temperature: float,
     with_entropy: bool,
 ) -> TrainedTokens:
+    if not order:
+        nothing = torch.zeros(0, device=next(model.parameters()).device)
+        return TrainedTokens(nothing, nothing)
     hidden_MD = torch.cat(hidden_rows)
     in_tree_order = sorted(range(len(order)), key=order.__getitem__)
     targets = torch.as_tensor(

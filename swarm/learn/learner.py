@@ -40,7 +40,8 @@ class UpdateMetrics:
 
 
 class Learner:
-    """Steps one policy. `total_steps` is the schedule's length, in optimizer batches."""
+    """Steps one policy. `total_steps` is the schedule's length, in optimizer batches;
+    `token_budget` bounds a micro-batch."""
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class Learner:
         algorithm: AlgorithmSettings,
         temperature: float,
         total_steps: int,
+        token_budget: int = TOKEN_BUDGET,
     ) -> None:
         self.model = model
         self.policy = policy
@@ -57,6 +59,7 @@ class Learner:
         self.algorithm = algorithm
         self.temperature = temperature
         self.total_steps = total_steps
+        self.token_budget = token_budget
 
     def reinforce(
         self, trees: Sequence[TokenTree], reference: Sequence[FloatArray] | None = None
@@ -69,7 +72,7 @@ class Learner:
         self.policy.optimizer.zero_grad(set_to_none=True)
         sums = dict.fromkeys(("policy", "kl", "entropy", "low", "high", "mismatch"), 0.0)
         max_ratio, tokens = 0.0, 0
-        for batch in micro_batches(trees, TOKEN_BUDGET):
+        for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
             with self._active():
                 seen = trained_logprobs(self.model, part, self.temperature, with_entropy=True)
@@ -113,7 +116,7 @@ class Learner:
         """One cross-entropy update; returns the loss. Raises Diverged."""
         self.policy.optimizer.zero_grad(set_to_none=True)
         total = 0.0
-        for batch in micro_batches(trees, TOKEN_BUDGET):
+        for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
             with self._active():
                 seen = trained_logprobs(self.model, part, 1.0)
@@ -124,15 +127,17 @@ class Learner:
         return total
 
     @torch.no_grad()
-    def logprobs(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
-        """Per tree, the log-probabilities of its trained tokens under the weights in force."""
-        found: list[FloatArray] = []
-        for batch in micro_batches(trees, TOKEN_BUDGET):
+    def logprobs(self, trees: Sequence[TokenTree], temperature: float) -> list[FloatArray]:
+        """Per tree, the log-probabilities of its trained tokens at `temperature` under the weights
+        in force."""
+        found: list[FloatArray] = [np.zeros(0, np.float32)] * len(trees)
+        for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
             with self._active():
-                flat = trained_logprobs(self.model, part, self.temperature).logprobs.cpu().numpy()
+                flat = trained_logprobs(self.model, part, temperature).logprobs.cpu().numpy()
             ends = np.cumsum([tree.trained_tokens for tree in part])
-            found += np.split(flat, ends[:-1])
+            for index, values in zip(batch, np.split(flat, ends[:-1]), strict=True):
+                found[index] = values
         return found
 
     def _active(self) -> AbstractContextManager[None]:
@@ -179,6 +184,7 @@ def scheduled_lr(optim: OptimSettings, step: int, total: int) -> float:
 
 def micro_batches(trees: Sequence[TokenTree], budget: int) -> list[list[int]]:
     """Tree indices in order, cut so that padded tokens stay within `budget` (one tree at least).
+    Trees without a trained token are left out.
 
     Padded tokens are those of a level-by-level pass: nodes of a depth times the longest of them.
     """
@@ -186,6 +192,8 @@ def micro_batches(trees: Sequence[TokenTree], budget: int) -> list[list[int]]:
     widths: dict[int, int] = {}
     counts: dict[int, int] = {}
     for index, tree in enumerate(trees):
+        if not tree.trained_tokens:
+            continue
         for node, depth in zip(tree.nodes, tree.depths(), strict=True):
             widths[depth] = max(widths.get(depth, 0), len(node.tokens))
             counts[depth] = counts.get(depth, 0) + 1

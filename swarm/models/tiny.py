@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
 from swarm import tasks
 from swarm.config import OptimSettings, PolicySettings, canonical_digest
 
@@ -59,20 +61,22 @@ def is_built(recipe: Recipe = RECIPE) -> bool:
 def ensure(progress: Progress | None = None, recipe: Recipe = RECIPE) -> Path:
     """The model's folder, built first if it is not there. `progress(step, steps)` is told.
 
-    Several builders at once are safe: the first to finish is kept.
+    Of several processes one builds and the others wait for it.
     """
     target = path(recipe)
     if is_built(recipe):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{NAME}-", dir=target.parent))
-    try:
-        _build(recipe, scratch, progress)
-        if not is_built(recipe):
+    with FileLock(target.with_suffix(".lock")):
+        if is_built(recipe):
+            return target
+        scratch = Path(tempfile.mkdtemp(prefix=f".{NAME}-", dir=target.parent))
+        try:
+            _build(recipe, scratch, progress)
             shutil.rmtree(target, ignore_errors=True)
             scratch.rename(target)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
     return target
 
 

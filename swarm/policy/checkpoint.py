@@ -79,15 +79,16 @@ def newest(folder: Path) -> Path | None:
 
 def load(checkpoint: Path, policy: Policy) -> RunState:
     """Put a checkpoint's weights, moments and snapshots into `policy`."""
-    parameters = load_file(checkpoint / POLICY)
+    device = str(next(iter(policy.parameters.values())).device)
+    parameters = load_file(checkpoint / POLICY, device)
     for name, parameter in policy.parameters.items():
         parameter.data.copy_(parameters[name])
     policy.optimizer.state.clear()
-    for key, value in load_file(checkpoint / OPTIMIZER).items():
+    for key, value in load_file(checkpoint / OPTIMIZER, device).items():
         name, _, field = key.rpartition("|")
         policy.optimizer.state[policy.parameters[name]][field] = value
     policy.snapshots = {}
-    frozen = load_file(checkpoint / SNAPSHOTS)
+    frozen = load_file(checkpoint / SNAPSHOTS, device)
     for version in sorted({int(key.partition("|")[0]) for key in frozen}):
         policy.snapshots[version] = [frozen[f"{version}|{n}"] for n in policy.parameters]
     state = json.loads((checkpoint / STATE).read_text())
@@ -105,7 +106,10 @@ def _is_valid(checkpoint: Path) -> bool:
     manifest = checkpoint / MANIFEST
     if not manifest.exists():
         return False
-    hashes: dict[str, str] = json.loads(manifest.read_text())
+    try:
+        hashes: dict[str, str] = json.loads(manifest.read_text())
+    except ValueError:
+        return False
     return all(
         (checkpoint / name).exists() and _sha256(checkpoint / name) == digest
         for name, digest in hashes.items()

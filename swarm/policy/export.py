@@ -14,7 +14,8 @@ def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folde
     weights in transformers' layout."""
     folder.mkdir(parents=True, exist_ok=True)
     if settings.kind == "full":
-        policy.host.model.save_pretrained(folder)  # type: ignore[operator]
+        state = policy.host.base_state_dict()
+        policy.host.model.save_pretrained(folder, state_dict=state)  # type: ignore[operator]
         return
     from peft import LoraConfig
 

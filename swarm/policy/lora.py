@@ -129,6 +129,15 @@ class AdapterHost:
             if path.rpartition(".")[2] in TARGETS[targets]
         }
 
+    def base_state_dict(self) -> dict[str, Tensor]:
+        """The base model's weights under the names they have without this layer."""
+        inner = {f"{path}.base": path for path in self.layers}
+        state = {}
+        for key, tensor in self.model.state_dict().items():
+            module, _, name = key.rpartition(".")
+            state[f"{inner.get(module, module)}.{name}"] = tensor
+        return state
+
     def delete(self, slot: str) -> None:
         """Forget an adapter; a slot that does not exist is no error."""
         for layer in self.layers.values():

@@ -16,18 +16,24 @@ from swarm.policy.lora import AdapterHost, Pair, Span
 
 
 class Policy:
-    """One trainable policy on a base model.
+    """One trainable policy on a base model. `slot` names it there; full weights take the base
+    for themselves.
 
     `parameters` maps names to the trained tensors (adapter pairs, or all weights). `version`
     counts optimizer batches. `snapshots` holds the frozen versions that are still needed.
     """
 
     def __init__(
-        self, host: AdapterHost, settings: PolicySettings, optim: OptimSettings, seed: int
+        self,
+        host: AdapterHost,
+        settings: PolicySettings,
+        optim: OptimSettings,
+        seed: int,
+        slot: str = "policy",
     ) -> None:
         self.host = host
         self.settings = settings
-        self.slot = "policy"
+        self.slot = slot
         self.version = 0
         self.snapshots: dict[int, list[Tensor]] = {}
         self.pairs: dict[str, Pair] = {}

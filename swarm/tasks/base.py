@@ -14,6 +14,9 @@ Split = Literal["train", "eval"]
 #: Share of all prompts that is held out: one in this many.
 HELD_OUT = 8
 
+#: Evaluation problems drawn, on average, for each distinct one before the search is given up.
+DRAWS_PER_PROBLEM = 16
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -71,16 +74,29 @@ def draw(
 ) -> Problem:
     """A random problem of a split, its level uniform over the inclusive range."""
     while True:
-        problem = family.problem(rng, int(rng.integers(levels[0], levels[1] + 1)))
+        problem = _any_problem(family, rng, levels)
         if problem.split == split:
             return problem
 
 
 def held_out(family: TaskFamily, count: int, levels: tuple[int, int]) -> list[Problem]:
-    """The first `count` distinct evaluation problems: the same in every run."""
+    """The first `count` distinct evaluation problems: the same in every run.
+
+    Raises ValueError when so many are not found: short prompts are few.
+    """
     rng = np.random.Generator(np.random.Philox(20_260_101))
     problems: dict[str, Problem] = {}
-    while len(problems) < count:
-        problem = draw(family, "eval", rng, levels)
-        problems.setdefault(problem.prompt, problem)
-    return list(problems.values())
+    for _ in range(DRAWS_PER_PROBLEM * HELD_OUT * count):
+        problem = _any_problem(family, rng, levels)
+        if problem.split == "eval":
+            problems.setdefault(problem.prompt, problem)
+        if len(problems) == count:
+            return list(problems.values())
+    raise ValueError(
+        f"evaluation.prompts {count} is more than the {len(problems)} held-out prompts that "
+        f"{family.name!r} has at levels {levels[0]} to {levels[1]}"
+    )
+
+
+def _any_problem(family: TaskFamily, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:
+    return family.problem(rng, int(rng.integers(levels[0], levels[1] + 1)))

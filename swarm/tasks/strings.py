@@ -76,4 +76,4 @@ class Order(Sort):
         if len(completion) != asked:
             return 0.0
         rising = sum(a <= b for a, b in pairwise(completion))
-        return rising / (asked - 1)
+        return rising / (asked - 1) if asked > 1 else 1.0
