@@ -216,7 +216,7 @@ def _cost(evidence: Evidence) -> Iterator[Asked]:
             args = {"phase": phase, "status": status}
             yield Asked(f"trials.{at}.{status}", "trials", "accounts.trials", args)
     for arm in evidence.plan.arms:
-        for status in ("", "finished", "diverged", "failed"):
+        for status in ("", "finished"):
             args = {"phase": "confirm", "status": status, "arm": arm.id}
             yield Asked(f"trials.{arm.id}.{status or 'all'}", "trials", "accounts.trials", args)
     yield Asked("attempts", "attempts", "accounts.attempts")

@@ -128,10 +128,10 @@ def damage(trial: TrialFacts) -> list[str]:
     folder = trial.folder
     if folder is None or (trial.status == "failed" and trial.attempts[-1].manifest is None):
         return []
-    found = [f"run {run_of(trial)}: {item}" for item in check_seal(folder)]
-    if not found and manifest_digest(folder) != trial.attempts[-1].manifest:
-        found = [f"run {run_of(trial)}: {MANIFEST}: not the one that the ledger knows"]
-    return found
+    found = [str(item) for item in check_seal(folder)]
+    if (sealed := manifest_digest(folder)) is not None and sealed != trial.attempts[-1].manifest:
+        found.insert(0, f"{MANIFEST}: not the one that the ledger knows")
+    return [f"run {run_of(trial)}: {item}" for item in found]
 
 
 def run_of(trial: TrialFacts) -> str:

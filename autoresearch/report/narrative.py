@@ -33,14 +33,14 @@ FULL = (
 )
 FULL_COMMAND = "```\n{{raw.full.command}}\n```"
 
+# A direction is named only where it was tested: sample means differ always.
 NAMED = "**{{c.@.id}} is {{v.@}}.**"
 COMPARED = (
     "{{c.@.metric}} was {{dir.@}} with {{c.@.arm}} than with {{c.@.versus}}: the "
     "effect is {{c.@.effect}}"
 )
-LEVEL = (
-    "{{c.@.metric}} was {{dir.@}} with {{c.@.arm}} and with {{c.@.versus}}: the "
-    "effect is {{c.@.effect}}"
+MEASURED = (
+    "The measured effect of {{c.@.arm}} against {{c.@.versus}} on {{c.@.metric}} is {{c.@.effect}}"
 )
 BOUNDED = (
     " ({{c.rule.confidence}} interval {{ci.@.effect}}, {{c.@.n.arm}} against"
@@ -144,7 +144,8 @@ def _detects(h: Hypothesis, claims: Mapping[str, Claim]) -> str:
 def _verdict(h: Hypothesis, verdict: Verdict, claims: Mapping[str, Claim]) -> str:
     parts = [NAMED]
     if verdict.effect is not None:
-        compared = LEVEL if verdict.effect == 0 else COMPARED
+        shown = verdict.verdict in ("supported", "refuted") and verdict.effect != 0
+        compared = COMPARED if shown else MEASURED
         bounded = claims[f"{h.id}.effect"].interval is not None
         parts.append(compared + (BOUNDED if bounded else UNBOUNDED))
     parts.append(CONCLUSIONS[verdict.verdict])

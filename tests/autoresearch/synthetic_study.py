@@ -4,10 +4,11 @@ import json
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autoresearch.design.seeds import allot
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
+from autoresearch.study.ledger import Ledger
 from autoresearch.study.paths import Home
 from autoresearch.study.plan import (
     Arm,
@@ -269,3 +270,21 @@ def _write_rows(
             values["eval/acc"] = round((level + rng.gauss(0, 0.006)) * 512) / 512
         writer.metrics(step, pace * 0.55 * step, values)
     writer.rollout({"step": until, "prompt": "abc", "completion": "cba", "reward": 1.0})
+
+
+def enter_in_ledger(facts: StudyFacts, home: Home) -> None:
+    """Write a study into the real ledger of `home`; attempts start at the time of writing."""
+    assert facts.plan is not None
+    ledger = Ledger.open(home)
+    with ledger.hold(facts.study):
+        ledger.create_study(facts.study, facts.topic, {})
+        ledger.register(facts.study, facts.plan)
+        for kind, payload in facts.records.items():
+            ledger.record(facts.study, kind, payload)
+        ledger.insert_trials([trial.spec for trial in facts.trials])
+        for trial in facts.trials:
+            for attempt in trial.attempts:
+                started = ledger.start_attempt(facts.study, trial.spec.id)
+                ended = replace(attempt, started_at=started.started_at)
+                ledger.end_attempt(facts.study, trial.spec.id, ended, trial.status)
+    ledger.close()
