@@ -76,15 +76,22 @@ def search(subject: Iterable[str], playbooks: Sequence[Playbook]) -> list[Playbo
         return [playbooks[row] for (row,) in rows]
 
 
+def phrase_span(playbook: Playbook, text: Sequence[str]) -> tuple[int, int] | None:
+    """Where the longest of a playbook's phrases stands in a topic (from, up to), or None."""
+    spans = []
+    for phrase in playbook.match.phrases:
+        needle = words(phrase)
+        start = find(needle, text)
+        if start is not None:
+            spans.append((start, start + len(needle)))
+    return max(spans, key=lambda span: span[1] - span[0]) if spans else None
+
+
 def _by_phrase(text: Sequence[str], playbooks: Sequence[Playbook]) -> Playbook | None:
     """The playbook with the longest phrase in the topic; the first of equals."""
-    found: tuple[int, Playbook] | None = None
-    for playbook in playbooks:
-        for phrase in playbook.match.phrases:
-            needle = words(phrase)
-            if find(needle, text) is not None and (found is None or len(needle) > found[0]):
-                found = (len(needle), playbook)
-    return found[1] if found else None
+    spans = [(playbook, phrase_span(playbook, text)) for playbook in playbooks]
+    found = [(span[1] - span[0], playbook) for playbook, span in spans if span]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def _shares(reading: Reading, playbook: Playbook) -> bool:
@@ -103,7 +110,7 @@ def _refuse_everyday(reading: Reading, playbooks: Sequence[Playbook]) -> None:
         raise BadInput(
             "topic",
             f"only {said!r} in it is a word of the field",
-            f"say what it is about, as in '{FACTORS[reading.factors[0]].title} in RL training'",
+            f"say what it is about, as in '{said} in RL training'",
         )
 
 

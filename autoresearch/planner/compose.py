@@ -17,7 +17,7 @@ from autoresearch.planner.options import StartOptions
 from autoresearch.planner.reading import Reading
 from autoresearch.planner.sensitivity import Sensitivity, sensitivity
 from autoresearch.planner.settings import configure
-from autoresearch.planner.sites import sites
+from autoresearch.planner.sites import sites, spoken_task
 from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
@@ -47,7 +47,7 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
     treatments = select(playbook, reading)
     asked = hypotheses.question(playbook, reading.metric)
     conditions = settle(playbook, profile, reading, treatments, options)
-    tasks = sites(playbook, profile, treatments, options.task)
+    tasks = sites(playbook, profile, treatments, options.task or spoken_task(reading))
     arms = build_arms(conditions.factors)
     tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, options)
     plan = Plan(
@@ -95,7 +95,7 @@ def check_arms(plan: Plan) -> None:
             values: dict[str, JsonValue] = dict(plan.task_settings.get(task, {}))
             for treatment in plan.treatments:
                 values |= treatment.assign(arm.levels[treatment.name])
-            configure(plan.train, values, f"arm {arm.id}")
+            configure(plan.train, values, f"arm {arm.id}", "ask for other levels, or use --set")
 
 
 def _tuning(

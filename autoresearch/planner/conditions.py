@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autoresearch.planner.catalogue import Requirement, factor
 from autoresearch.planner.options import StartOptions
@@ -102,8 +103,8 @@ def _parameters(playbook: Playbook, reading: Reading) -> dict[str, JsonValue]:
         units = {canonical(word) for word in parameter.words}
         typed = [
             number(word)
-            for word, unit in zip(reading.words, reading.words[1:], strict=False)
-            if unit in units and number(word) is not None
+            for place, (word, unit) in enumerate(pairwise(reading.words))
+            if unit in units and place + 1 not in reading.covered and number(word) is not None
         ]
         try:
             values[name] = parameter.value(typed[0] if typed and typed[0] else parameter.default)

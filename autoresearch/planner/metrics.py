@@ -45,7 +45,7 @@ _PRIMARY = (
         "up",
         0.05,
         0.03,
-        aliases=("proxy reward", "held out reward", "eval reward"),
+        aliases=("held out proxy", "held out reward", "eval reward"),
     ),
     Metric(
         "reward/mean",
@@ -99,6 +99,12 @@ _PRIMARY = (
         1.0,
         aliases=(
             "length of wrong answers",
+            "long wrong answers",
+            "longer wrong answers",
+            "wrong answers long",
+            "wrong answers longer",
+            "longer incorrect answers",
+            "incorrect answers longer",
             "length of incorrect answers",
             "wrong answer length",
             "incorrect response length",

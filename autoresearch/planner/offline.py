@@ -1,6 +1,8 @@
 """The planner that needs no language model: topic, playbook, catalogue, plan."""
 
-from autoresearch.planner.choose import choose
+from dataclasses import replace
+
+from autoresearch.planner.choose import choose, phrase_span
 from autoresearch.planner.compose import compose
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.options import StartOptions
@@ -21,10 +23,19 @@ def draft(topic: str, options: StartOptions, library: Library | None = None) -> 
     library = library or Library.locate()
     reading = read(topic)
     playbook, notes = _choose(reading, options, library)
+    reading = _without_overlap(playbook, reading)
     plan = compose(playbook, reading, options.model_copy(update={"topic": topic}))
     plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
     require_clean(plan)
     return plan
+
+
+def _without_overlap(playbook: Playbook, reading: Reading) -> Reading:
+    """Words of a playbook's own phrase name no other metric: `answer length bias`."""
+    span = phrase_span(playbook, reading.words)
+    if span and reading.metric_span[0] < span[1] and span[0] < reading.metric_span[1]:
+        return replace(reading, metric=None)
+    return reading
 
 
 def _choose(

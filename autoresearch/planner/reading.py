@@ -18,8 +18,11 @@ from swarm.config import JsonValue
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
-_LIST = frozenset({"vs", "versus", "and", "or", "than", "to", "against", "over"})
+_LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
 _ARTICLES = frozenset({"a", "an", "the", "of"})
+_CONTRAST = (
+    _LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
+)
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 
 #: What any number may count that no factor sets.
@@ -60,14 +63,21 @@ class Named:
 
 @dataclass(frozen=True)
 class Reading:
-    """A topic, read. `fixed` are factors held at one level; `algorithm` a lone preset's name."""
+    """A topic, read.
+
+    `fixed` are factors held at one level, `algorithm` a preset named alone, `metric_span` the words
+    that name the metric (from, up to), `covered` the places of all words that name something,
+    `unknown` the subject words that name nothing.
+    """
 
     topic: str
     words: tuple[str, ...]
     treatments: tuple[Named, ...] = ()
     fixed: tuple[Named, ...] = ()
     metric: str | None = None
+    metric_span: tuple[int, int] = (0, 0)
     algorithm: str | None = None
+    covered: frozenset[int] = frozenset()
     unsupported: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
@@ -104,7 +114,7 @@ def read(topic: str) -> Reading:
     text = tuple(words(topic))
     mentions = _mentions(text)
     numbers = _numbers(text, mentions)
-    strong = _strong(mentions)
+    strong = _strong(text, mentions)
     treatments: list[Named] = []
     fixed: list[Named] = []
     for name in strong:
@@ -113,7 +123,7 @@ def read(topic: str) -> Reading:
     if fixed and not treatments:
         treatments, fixed = fixed, []
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
-    metric = next((m.alias.metric for m in mentions if m.alias.metric), None)
+    metric = next((m for m in mentions if m.alias.metric), None)
     covered = {i for m in mentions for i in range(m.start, m.end)}
     unknown = [w for i, w in enumerate(text) if i not in covered and _is_subject(w)]
     return Reading(
@@ -121,8 +131,10 @@ def read(topic: str) -> Reading:
         words=text,
         treatments=tuple(treatments),
         fixed=tuple(fixed),
-        metric=metric,
+        metric=metric.alias.metric if metric else None,
+        metric_span=(metric.start, metric.end) if metric else (0, 0),
         algorithm=str(presets[0]) if presets and "algorithm" not in strong else None,
+        covered=frozenset(covered),
         unsupported=tuple(w for w in unknown if w in UNSUPPORTED),
         unknown=tuple(unknown),
     )
@@ -175,22 +187,25 @@ def _mentions(text: Sequence[str]) -> list[_Mention]:
     return sorted(found, key=lambda m: m.start)
 
 
-def _strong(mentions: Iterable[_Mention]) -> list[str]:
-    """Factors that the topic names for sure: by a name of theirs, or by two of their levels."""
-    levels: dict[str, set[JsonValue]] = {}
-    sure: set[str] = set()
+def _strong(text: Sequence[str], mentions: Iterable[_Mention]) -> list[str]:
+    """Factors that the topic names for sure: by a name of theirs, or by levels it compares."""
+    by_factor: dict[str, list[_Alias]] = {}
     for mention in mentions:
-        alias = mention.alias
-        if alias.factor:
-            levels.setdefault(alias.factor, set()).add(alias.level)
-            if not alias.weak:
-                sure.add(alias.factor)
-    return [name for name, given in levels.items() if name in sure or len(given) > 1]
+        if mention.alias.factor:
+            by_factor.setdefault(mention.alias.factor, []).append(mention.alias)
+    compares = bool(_CONTRAST & set(text))
+    sure = [
+        name
+        for name, aliases in by_factor.items()
+        if any(not a.weak for a in aliases) or (compares and len({a.level for a in aliases}) > 1)
+    ]
+    bare = {name for name in sure if all(a.level is None for a in by_factor[name])}
+    return [n for n in sure if not (n in bare and set(FACTORS[n].yields_to) & set(sure))]
 
 
 def _numbers(text: Sequence[str], mentions: Sequence[_Mention]) -> dict[int, str]:
     """The factor of each number that is a level, by the number's place."""
-    strong = set(_strong(mentions))
+    strong = set(_strong(text, mentions))
     numeric = [
         m
         for m in mentions

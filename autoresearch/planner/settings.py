@@ -29,7 +29,12 @@ def check_path(path: str, field: str) -> None:
         raise BadInput(field, f"{path} is no setting of a training run", step)
 
 
-def configure(base: TrainConfig, values: Mapping[str, JsonValue], field: str) -> TrainConfig:
+def configure(
+    base: TrainConfig,
+    values: Mapping[str, JsonValue],
+    field: str,
+    next_step: str = "give another value",
+) -> TrainConfig:
     """`base` with paths set. Raises BadInput for an unknown path or a value that does not fit."""
     for path in values:
         check_path(path, field)
@@ -39,9 +44,7 @@ def configure(base: TrainConfig, values: Mapping[str, JsonValue], field: str) ->
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         message = first["msg"].removeprefix("Value error, ")
-        raise BadInput(
-            field, f"{where}: {message}" if where else message, "change this value"
-        ) from None
+        raise BadInput(field, f"{where}: {message}" if where else message, next_step) from None
 
 
 def paths_of(factor: Factor) -> frozenset[str]:

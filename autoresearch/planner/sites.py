@@ -1,7 +1,9 @@
 """Which tasks a plan runs on."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+from autoresearch.planner.reading import Reading
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import ProfileSettings
@@ -31,6 +33,14 @@ def sites(
         listed = (needed[0],)
     able = tuple(task for task in listed if not _missing(task, treatments))
     return able or (_first_able(treatments),)
+
+
+def spoken_task(reading: Reading) -> str | None:
+    """The built-in task that a topic names: `on the sort task`."""
+    from swarm.tasks import names
+
+    pairs = pairwise(reading.words)
+    return next((word for word, after in pairs if after == "task" and word in names()), None)
 
 
 def check_task(name: str) -> None:

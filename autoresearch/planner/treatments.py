@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from autoresearch.planner.catalogue import CatalogueFactor, factor
 from autoresearch.planner.reading import Named, Reading
@@ -46,9 +47,21 @@ def select(playbook: Playbook, reading: Reading) -> tuple[Treatment, ...]:
             f"it names {len(reading.treatments)} factors ({', '.join(reading.factors)})",
             f"ask about {MOST_FACTORS} at a time",
         )
-    return tuple(
+    chosen = tuple(
         _from_topic(named, crowded=len(reading.treatments) > 1) for named in reading.treatments
     )
+    _refuse_overlap(chosen)
+    return chosen
+
+
+def _refuse_overlap(treatments: Sequence[Treatment]) -> None:
+    for one, other in combinations(treatments, 2):
+        if both := one.factor.paths & other.factor.paths:
+            raise BadInput(
+                "topic",
+                f"{one.name} and {other.name} both set {min(both)}",
+                "ask about one of them",
+            )
 
 
 def _from_playbook(listed: PlaybookFactor, reading: Reading) -> Treatment:

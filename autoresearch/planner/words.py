@@ -16,6 +16,7 @@ _LETTERS: Mapping[str, str] = {
     "−": "-",
     "–": "-",
     "—": " ",
+    "/": ",",
     "’": "'",
 }
 _WORD = re.compile(
@@ -23,9 +24,10 @@ _WORD = re.compile(
     r"|(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k)?(?![a-z0-9])"  # 16, 0.2, .2, 1e-3, 1k
     r"|[a-z]+\+\+"  # reinforce++
     r"|[a-z0-9]+(?:'[a-z]+)?"
+    r"|,"
 )
 _NUMBER = re.compile(r"10\^([-+]?\d+)|((?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)(k?)")
-_SPELLING = re.compile(r"i[sz](?:ation|e|er|ed|es|ing)$")
+_SPELLING = re.compile(r"(?<=[a-z]{4})i[sz](?:ation|e|er|ed|es|ing)$")
 
 _STOP_TEXT = """
 a about after all am an and any are as at be been before being best better between both but by can
@@ -39,11 +41,11 @@ who why will with without work works worse worth would x you your beat beats out
 against equal really actually also
 """
 #: Function words and words that any question may hold: they carry no subject.
-STOP = frozenset(_STOP_TEXT.split())
+STOP = frozenset([*_STOP_TEXT.split(), ","])
 
 
 def words(text: str) -> list[str]:
-    """The words and numbers of a text, in order, each in its canonical form."""
+    """The words, numbers and commas of a text, in order, each in its canonical form."""
     text = unicodedata.normalize("NFKC", text).lower()
     for letter, plain in _LETTERS.items():
         text = text.replace(letter, plain)

@@ -23,6 +23,9 @@ BUILT_IN = Path(__file__).parent / "builtin"
 #: Keys that a playbook does not take from the one that it extends.
 _OWN = frozenset({"id", "extends", "abstract", "match"})
 
+#: Keys that are taken whole: an effect size must not outlive the metric whose unit it has.
+_WHOLE = frozenset({"primary"})
+
 
 @dataclass(frozen=True)
 class PlaybookInfo:
@@ -98,7 +101,8 @@ class Library:
             chain.append(read(files[parent][1]))
         values: dict[str, Any] = {}
         for ancestor in reversed(chain):
-            inherited = {k: v for k, v in values.items() if k not in _OWN}
+            replaced = _OWN | (_WHOLE & ancestor.values.keys())
+            inherited = {k: v for k, v in values.items() if k not in replaced}
             values = overlay(inherited, ancestor.values)
         return values
 

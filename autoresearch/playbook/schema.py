@@ -2,7 +2,8 @@
 
 A playbook is a template: it names factors of the catalogue, claims about them, and how much to
 run. A topic fills it into a plan. `extends` takes everything from one other playbook; mappings
-merge key by key, lists and values replace, and `null` takes a key away.
+merge key by key (but `primary` is taken whole), lists and values replace, and `null` takes a key
+away.
 """
 
 from collections.abc import Mapping

@@ -139,6 +139,7 @@ FACTORS = (
             "grad clip",
             "grad clipping",
             "gradient norm clipping",
+            "grad norm clipping",
             "clipping gradients",
             "clipping the gradient",
             "max grad norm",
@@ -164,7 +165,7 @@ FACTORS = (
         aliases=(
             "updates per batch",
             "updates a batch",
-            "updates batch",
+            "updates/batch",
             "number of updates",
             "gradient steps per batch",
             "optimizer steps per batch",

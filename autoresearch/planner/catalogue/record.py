@@ -47,6 +47,7 @@ class CatalogueFactor:
     words         what they call its levels: these name the factor too
     hints         words that name a level only beside another name of the factor
     symbols       letters that name the factor only right before a number (`G=16`)
+    yields_to     factors whose name takes over a mention of this one without a level
     units         words that a number of this factor may carry (`50 steps` of SFT)
     expected      the effect that the literature reports; `source` says where
     traps         how studies of it go wrong
@@ -71,6 +72,7 @@ class CatalogueFactor:
     high: float | None = None
     words: Mapping[JsonValue, tuple[str, ...]] = field(default_factory=dict)
     hints: Mapping[JsonValue, tuple[str, ...]] = field(default_factory=dict)
+    yields_to: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, JsonValue]] = field(default_factory=dict)

@@ -1,0 +1,125 @@
+"""Linting playbook files: every layer, with the line that caused it."""
+
+from pathlib import Path
+
+import pytest
+
+from autoresearch.planner.lint_playbook import lint, own_plan
+from autoresearch.planner.offline import draft
+from autoresearch.planner.options import StartOptions
+from autoresearch.planner.scaffold import scaffold
+from autoresearch.playbook import Library
+from autoresearch.playbook.library import BUILT_IN
+
+GOOD = """\
+schema: autoresearch/playbook/v1
+id: mine
+extends: base
+title: Mine
+question: Does it matter?
+factors:
+  - name: clip_range
+    levels: [0.1, 0.2]
+    control: 0.2
+hypotheses:
+  - arm: {clip_range: 0.1}
+    direction: different
+primary:
+  metric: eval/acc
+train:
+  batch.epochs: 4
+tuning:
+  factor: learning_rate
+  low: 3.0e-4
+  high: 2.0e-3
+tasks: [reverse]
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library((("project", tmp_path), ("built-in", BUILT_IN)))
+
+
+@pytest.mark.parametrize("path", sorted(BUILT_IN.glob("*.yaml")), ids=lambda path: path.stem)
+def test_built_in_playbooks_have_no_problem(path: Path) -> None:
+    assert lint(path, Library((("built-in", BUILT_IN),))) == []
+
+
+def test_the_good_one_is_clean(tmp_path: Path, library: Library) -> None:
+    (tmp_path / "mine.yaml").write_text(GOOD)
+    assert lint(tmp_path / "mine.yaml", library) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "line"),
+    [
+        ("[reverse]", "[reverse", "PB001", 22),
+        ("question:", "qestion:", "PB002", 5),
+        ("low: 3.0e-4", "low: 3.0", "PB004", 17),
+        ("extends: base", "extends: bass", "PB005", 3),
+        ("name: clip_range", "name: clip_rangs", "PB101", 7),
+        ("metric: eval/acc", "metric: eval/accuracy", "PB102", 14),
+        ("[reverse]", "[reverse, sorted]", "PB103", 21),
+        ("batch.epochs", "batch.epoch", "PB105", 16),
+        ("levels: [0.1, 0.2]", "levels: [0.1, 0.2, 7.0]", "PB106", 8),
+        ("arm: {clip_range: 0.1}", "arm: {clip_range: 0.3}", "PB107", 11),
+        ("arm: {clip_range: 0.1}", "arm: {kl_coef: 0.3}", "PB107", 11),
+        ("batch.epochs: 4", "batch.epochs: ${passes}", "PB108", 16),
+        ("factor: learning_rate", "factor: group_size", "PB109", 18),
+        ("control: 0.2", "control: 0.3", "PB202", 9),
+        ("metric: eval/acc", "metric: policy/ratio_max", "PB203", 13),
+        ("tasks: [reverse]", "tasks: [reverse]\nprofiles: null", "PB204", 22),
+        ("batch.epochs: 4", "batch.epochs: 4\n  batch.rollouts: 100", "PB209", 6),
+    ],
+)
+def test_a_slip_has_a_code_and_a_line(
+    tmp_path: Path, library: Library, before: str, after: str, code: str, line: int
+) -> None:
+    assert before in GOOD
+    (tmp_path / "mine.yaml").write_text(GOOD.replace(before, after))
+    found = lint(tmp_path / "mine.yaml", library)
+    first = next(p for p in found if p.severity == "error")
+    assert (first.code, first.line) == (code, line)
+
+
+def test_a_profile_that_takes_longer_than_it_promises_is_warned_of(
+    tmp_path: Path, library: Library
+) -> None:
+    text = GOOD + "profiles: {quick: {minutes: 1}}\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    (problem,) = lint(tmp_path / "mine.yaml", library)
+    assert (problem.code, problem.severity, problem.line) == ("PB303", "warning", 22)
+
+
+def test_too_little_power_in_full_is_warned_of(tmp_path: Path, library: Library) -> None:
+    text = GOOD.replace("metric: eval/acc", "metric: eval/acc\n  prior_sd: 0.2")
+    (tmp_path / "mine.yaml").write_text(text)
+    assert [(p.code, p.severity) for p in lint(tmp_path / "mine.yaml", library)] == [
+        ("PB304", "warning")
+    ]
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "is lr 1e-5 or 3e-3 better with group size 4?",
+        "GRPO vs RLOO",
+        "length bias of GRPO",
+        "is a proxy reward hacked?",
+        "LoRA vs full fine-tuning",
+        "6 or 12 samples per prompt",
+    ],
+)
+def test_a_scaffold_lints_clean_and_makes_the_same_study(
+    tmp_path: Path, library: Library, topic: str
+) -> None:
+    plan = draft(topic, StartOptions(topic=topic), library)
+    parent = library.load(plan.playbook)
+    path = tmp_path / "mine.yaml"
+    path.write_text(scaffold("mine", parent, plan, own_plan(parent, "quick")))
+    assert lint(path, library) == []
+    again = own_plan(library.load("mine"), "quick")
+    assert again.arms == plan.arms
+    assert again.train == plan.train
+    assert [h.model_dump() for h in again.hypotheses] == [h.model_dump() for h in plan.hypotheses]
