@@ -6,7 +6,7 @@ answer. Only token counts need run folders.
 
 import math
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,8 +15,6 @@ from autoresearch.analysis.evidence import Answer, Evidence, run_of, setting
 from autoresearch.design.seeds import BLOCK
 from autoresearch.study.facts import ENDED, AttemptFacts, TrialFacts
 from autoresearch.study.plan import TrialSpec
-
-REPORTED_EVENTS = ("alarm", "deviation")
 
 
 def rule(evidence: Evidence, *, name: str) -> Answer:
@@ -136,9 +134,24 @@ def trial(evidence: Evidence, *, trial: str, field: str) -> Answer:
     return Answer(_plain(value), runs=(run_of(facts),))
 
 
-def event(evidence: Evidence, *, index: int) -> Answer:
-    """The text of a reported event, counted from 0, with the trial it names."""
-    return Answer(_event_text(reported_events(evidence)[index]))
+def deviation(evidence: Evidence, *, index: int) -> Answer:
+    """How the study departed from its plan: the text of one deviation, counted from 0."""
+    return Answer(str(deviations(evidence)[index]["detail"].get("text", "")))
+
+
+def alarm(evidence: Evidence, *, alarm: str, phase: str, arm: str, field: str) -> Answer:
+    """What one kind of alarm says of a phase and arm; n counts its trials.
+
+    `trials` is how many raised it, `step` the earliest step at which one did, `cause` what the
+    first of them said.
+    """
+    rows = [detail for key, detail in _alarms(evidence) if key == (alarm, phase, arm)]
+    values = {
+        "trials": len({row["trial"] for row in rows}),
+        "step": min(row["step"] for row in rows),
+        "cause": rows[0]["cause"],
+    }
+    return Answer(_plain(values[field]), n=values["trials"])
 
 
 def trial_seconds(evidence: Evidence, *, phase: str = "") -> Answer:
@@ -198,9 +211,14 @@ def full_profile(evidence: Evidence, *, name: str) -> Answer:
     return Answer(_plain(evidence.facts.records["full"][name]))
 
 
-def reported_events(evidence: Evidence) -> list[dict[str, Any]]:
-    """Alarms and deviations in the order in which they were recorded."""
-    return [dict(e) for e in evidence.facts.events if e.get("kind") in REPORTED_EVENTS]
+def deviations(evidence: Evidence) -> list[Mapping[str, Any]]:
+    """The events that say so, in the order in which they were recorded."""
+    return [event for event in evidence.facts.events if event.get("kind") == "deviation"]
+
+
+def alarm_keys(evidence: Evidence) -> list[tuple[str, str, str]]:
+    """Kind, phase and arm of every alarm, each once, in the order in which they were raised."""
+    return list(dict.fromkeys(key for key, _ in _alarms(evidence)))
 
 
 def troubled(evidence: Evidence) -> list[TrialFacts]:
@@ -225,11 +243,12 @@ def _causes(trial: TrialFacts) -> str:
     )
 
 
-def _event_text(row: dict[str, Any]) -> str:
-    detail = row.get("detail", {})
-    text = str(detail.get("text", "")) or ", ".join(f"{k} {v}" for k, v in sorted(detail.items()))
-    trial = detail.get("trial")
-    return f"{row['kind']}: {text}" + (f" (trial {trial})" if trial and "text" in detail else "")
+def _alarms(evidence: Evidence) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
+    phases = {trial.spec.id: trial.spec.phase for trial in evidence.facts.trials}
+    for event in evidence.facts.events:
+        if event.get("kind") == "alarm":
+            detail = event["detail"]
+            yield (detail["alarm"], phases[detail["trial"]], detail["arm"]), detail
 
 
 def _attempts(evidence: Evidence) -> Iterable[tuple[TrialFacts, AttemptFacts]]:

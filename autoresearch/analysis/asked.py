@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from autoresearch.analysis import accounts, sizing
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.scores import EVAL, metrics_of
+from autoresearch.study.plan import Plan
 from swarm.config import JsonValue
 
 SETTINGS = (
@@ -37,6 +38,7 @@ SETTINGS = (
 """The settings that a report prints."""
 
 CURVE_POINTS = 5
+ACCURACY = "eval/acc"
 TRIAL_FIELDS = ("phase", "arm", "task", "seed", "label", "status", "attempts", "causes")
 
 
@@ -65,18 +67,19 @@ def asked(evidence: Evidence) -> Iterator[Asked]:
 
 def unit_of(metric: str) -> str:
     """The unit of a metric of design section 6."""
+    if metric.startswith(("completions/mean_", "eval/length", "tokens/")):
+        return "tokens"
     if metric.startswith(EVAL) or metric.endswith("_frac"):
         return "share"
-    if metric.startswith(("completions/", "tokens/")):
-        return "tokens"
     if metric.startswith("policy/") and ("kl" in metric or "entropy" in metric):
         return "nats"
     return "s" if metric.startswith("time/") else ""
 
 
-def is_curve(metric: str) -> bool:
-    """Whether runs are compared along a metric: held-out evaluations share their steps."""
-    return metric.startswith(EVAL)
+def curve_metrics(plan: Plan) -> tuple[str, ...]:
+    """The held-out metrics whose learning curves are shown: the hypotheses', and accuracy."""
+    tested = [metric for metric in metrics_of(plan) if metric.startswith(EVAL)]
+    return tuple(dict.fromkeys((*tested, ACCURACY)))
 
 
 def curve_steps(evidence: Evidence, metric: str) -> list[int]:
@@ -143,7 +146,7 @@ def _secondary(evidence: Evidence) -> Iterator[Asked]:
 
 def _curves(evidence: Evidence) -> Iterator[Asked]:
     plan = evidence.plan
-    for metric in filter(is_curve, metrics_of(plan)):
+    for metric in curve_metrics(plan):
         steps = curve_steps(evidence, metric)
         last = max(0, len(steps) - 1)
         shown = [
@@ -203,8 +206,12 @@ def _problems(evidence: Evidence) -> Iterator[Asked]:
             name = {"trial": trial.spec.id, "field": key}
             unit = {"seed": "exact", "attempts": "attempts"}.get(key, "")
             yield Asked(f"trial.{trial.spec.id}.{key}", unit, "accounts.trial", name)
-    for index, _ in enumerate(accounts.reported_events(evidence)):
-        yield Asked(f"event.{index}", "", "accounts.event", {"index": index})
+    for index, (alarm, phase, arm) in enumerate(accounts.alarm_keys(evidence)):
+        for key, unit in (("trials", "trials"), ("step", "exact"), ("cause", "")):
+            args = {"alarm": alarm, "phase": phase, "arm": arm, "field": key}
+            yield Asked(f"alarm.{index}.{key}", unit, "accounts.alarm", args)
+    for index, _ in enumerate(accounts.deviations(evidence)):
+        yield Asked(f"deviation.{index}", "", "accounts.deviation", {"index": index})
 
 
 def _cost(evidence: Evidence) -> Iterator[Asked]:
@@ -233,7 +240,8 @@ def _cost(evidence: Evidence) -> Iterator[Asked]:
 def _machine(evidence: Evidence) -> Iterator[Asked]:
     records = evidence.facts.records
     for name in records.get("fingerprint", {}):
-        yield Asked(f"fingerprint.{name}", "name", "accounts.fingerprint", {"name": name})
+        unit = "digest" if name in ("evaluator", "trainer") else "name"
+        yield Asked(f"fingerprint.{name}", unit, "accounts.fingerprint", {"name": name})
     for name in ("command", "trials", "seconds") if "full" in records else ():
         unit = {"command": "", "trials": "trials", "seconds": "s"}[name]
         yield Asked(f"full.{name}", unit, "accounts.full_profile", {"name": name})

@@ -7,7 +7,7 @@ Scores, arms and seeds are those of the last look; see `scores` for what a trial
 import math
 
 from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of
-from autoresearch.analysis.scores import by_seed, final_value
+from autoresearch.analysis.scores import by_seed, final_value, metrics_of
 from autoresearch.analysis.statistics import mean_interval, pooled_sd
 from autoresearch.study.facts import TrialFacts
 
@@ -119,13 +119,17 @@ def curve_mean(evidence: Evidence, *, metric: str, arm: str, step: int) -> Answe
 
 
 def value_at(evidence: Evidence, trial: TrialFacts, metric: str, step: int) -> float | None:
-    """A run's value at a step; the registered floor once it has diverged; None if unknown."""
+    """A run's value at a step; None if unknown.
+
+    Once it has diverged it is the registered floor, where the metric has one.
+    """
     points = evidence.points(trial, metric)
     for at, _, value in points:
         if at == step:
             return value
     ended = trial.status == "diverged" and step > max((p[0] for p in points), default=-1)
-    return evidence.plan.decision.floor if ended else None
+    floored = ended and metric in metrics_of(evidence.plan)
+    return evidence.plan.decision.floor if floored else None
 
 
 def runs_compared(evidence: Evidence, hypothesis: str) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from autoresearch.analysis.asked import curve_steps, is_curve
+from autoresearch.analysis.asked import curve_metrics, curve_steps
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence, mean
-from autoresearch.analysis.scores import metrics_of
+from autoresearch.analysis.outcomes import value_at
+from autoresearch.analysis.scores import EVAL, metrics_of
 
 Cell = str | int | float | None
 COLUMNS = {
@@ -81,22 +82,25 @@ def _effects(claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
 
 
 def _curves(evidence: Evidence) -> Iterator[tuple[Cell, ...]]:
-    for metric in filter(is_curve, metrics_of(evidence.plan)):
+    for metric in curve_metrics(evidence.plan):
         steps = curve_steps(evidence, metric)
         for trial in evidence.trials("confirm"):
             spec, points = trial.spec, evidence.points(trial, metric)
             for step, wall, value in points:
                 yield metric, spec.task, spec.arm, spec.seed, step, wall, value
-            for step in steps if trial.status == "diverged" else ():
+            for step in steps:
                 if not points or step > points[-1][0]:
-                    floor = evidence.plan.decision.floor
-                    yield metric, spec.task, spec.arm, spec.seed, step, None, floor
+                    floor = value_at(evidence, trial, metric, step)
+                    if floor is not None:
+                        yield metric, spec.task, spec.arm, spec.seed, step, None, floor
 
 
 def _dynamics(evidence: Evidence) -> Iterator[tuple[Cell, ...]]:
     for metric in dict.fromkeys((*evidence.plan.metrics, *metrics_of(evidence.plan))):
         found: dict[tuple[int, str], list[float]] = {}
-        for trial in () if is_curve(metric) else evidence.trials("confirm"):
+        if metric.startswith(EVAL):
+            continue
+        for trial in evidence.trials("confirm"):
             if trial.status == "finished":
                 for step, _, value in evidence.points(trial, metric):
                     found.setdefault((step, trial.spec.arm), []).append(value)

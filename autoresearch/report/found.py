@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
-from autoresearch.analysis.asked import is_curve
+from autoresearch.analysis.asked import curve_metrics
 from autoresearch.analysis.claims import Claim, ClaimSet
-from autoresearch.analysis.scores import metrics_of
+from autoresearch.analysis.scores import EVAL, metrics_of
 from autoresearch.report.figures import BAND
 from autoresearch.report.markdown import figure, table
 
@@ -49,11 +49,24 @@ def troubles(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
                 numeric=(4, 6),
             )
         )
-    events = [name for name in by_id if name.startswith("event.")]
-    if events:
-        parts.append("\n".join(f"- {{{{c.{name}}}}}" for name in events))
+    alarms = {n.split(".")[1]: c.query.args for n, c in by_id.items() if n.startswith("alarm.")}
+    if alarms:
+        rows = [
+            (
+                *(f"{args[key]}" for key in ("alarm", "phase")),
+                f"`{args['arm']}`",
+                *(f"{{{{c.alarm.{index}.{key}}}}}" for key in ("trials", "step", "cause")),
+            )
+            for index, args in alarms.items()
+        ]
+        head = ("alarm", "phase", "arm", "trials", "earliest step", "likely cause")
+        parts.append(table(head, rows, numeric=(3, 4)))
     else:
-        parts.append("No alarm and no deviation from the plan was recorded.")
+        parts.append("No alarm was raised.")
+    deviations = [f"- {{{{c.{name}}}}}" for name in by_id if name.startswith("deviation.")]
+    parts.append(
+        "\n".join(["**Deviations from the plan**: " + ("" if deviations else "none."), *deviations])
+    )
     return "\n\n".join(parts)
 
 
@@ -168,7 +181,7 @@ def _curves(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
         " and enters the mean with the floor from then on. n counts seeds."
     )
     parts = [figure("curves", "Learning curves", caption)]
-    for metric in filter(is_curve, metrics_of(claims.plan)):
+    for metric in curve_metrics(claims.plan):
         steps = sorted(
             {
                 int(str(claim.query.args["step"]))
@@ -188,6 +201,9 @@ def _curves(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
 def _secondary(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     plan = claims.plan
     metrics = [m for m in plan.metrics if any(f"final.{m}.{a.id}" in by_id for a in plan.arms)]
+    tested = [
+        m for m in metrics_of(plan) if any(f"arm.{m}.{a.id}.mean" in by_id for a in plan.arms)
+    ]
     parts = []
     if metrics:
         head = ("at the end of training", *(f"`{arm.id}`" for arm in plan.arms), "unit")
@@ -201,7 +217,7 @@ def _secondary(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
             "*Means over finished runs and the score's window. These metrics have no hypothesis:"
             " they describe, and decide nothing.*"
         )
-    if metrics or any(not is_curve(metric) for metric in metrics_of(plan)):
+    if any(not metric.startswith(EVAL) for metric in (*metrics, *tested)):
         runs = "; ".join(f"`{a.id}`: {{{{c.trials.{a.id}.finished}}}}" for a in plan.arms)
         caption = (
             "Training metrics by step. Mean over an arm's finished runs, no smoothing. Runs: "

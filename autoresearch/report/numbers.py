@@ -12,10 +12,13 @@ def show(value: float | int | str, unit: str, *, signed: bool = False) -> str:
     """A claim's value as the report prints it.
 
     Units: `share` in [0, 1], `p`, `percent` (0.95 prints as 95%), `s` (prints as s, min or h),
-    `setting` and `name` (exact, as code), `exact` (exact), anything else a quantity or plain text.
+    `exact` (exact), `setting` and `name` (exact, as code), `digest` (as code, its first 12
+    digits), anything else a quantity or plain text.
     """
     if unit in ("name", "setting"):
         return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+    if unit == "digest":
+        return f"`{str(value)[:12]}…`"
     if isinstance(value, str):
         return value
     if unit == "exact":

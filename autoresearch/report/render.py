@@ -77,9 +77,10 @@ def _reproduce(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
         " of every trial, is [preregistration.json](preregistration.json).",
     ]
     if prints:
+        names = (name.removeprefix("fingerprint.") for name in prints)
         parts.append(
-            "Fingerprint of the machine and its versions: "
-            + " · ".join(f"{name[12:]} {{{{c.{name}}}}}" for name in prints)
+            "**Fingerprint** of the machine, its versions and the code: "
+            + " · ".join(f"{name} {{{{c.fingerprint.{name}}}}}" for name in names)
             + "."
         )
     if adapters:

@@ -155,6 +155,7 @@ def make_study(home: Home, shape: Shape | None = None) -> StudyFacts:
                 "torch": "2.13.0",
                 "cpu": "AVX2",
                 "threads": 1,
+                "trainer": "ab" * 32,
                 "model": "tiny 0.8M",
             },
             "full": {
@@ -169,7 +170,20 @@ def make_study(home: Home, shape: Shape | None = None) -> StudyFacts:
             {
                 "time": STARTED + 95,
                 "kind": "alarm",
-                "detail": {"trial": trials[0].spec.id, "text": "no reward spread in many groups"},
+                "detail": {
+                    "trial": trials[0].spec.id,
+                    "arm": trials[0].spec.arm,
+                    "seed": trials[0].spec.seed,
+                    "alarm": "zero-spread",
+                    "step": 21,
+                    "value": 0.7,
+                    "cause": "no reward spread in many groups",
+                },
+            },
+            {
+                "time": STARTED + 96,
+                "kind": "deviation",
+                "detail": {"text": "the budget of 600 s was raised to 900 s", "seconds": 900},
             },
         ),
     )

@@ -132,7 +132,8 @@ def test_failures_causes_and_adapters_are_told(claims: ClaimSet) -> None:
     assert "RuntimeError: the worker was killed (out of memory)" in text
     assert "loss was NaN at step 33" in text
     assert "attempt 1 lost: driver ended" in text
-    assert "alarm: no reward spread in many groups" in text
+    assert "| zero-spread | pilot | `adv_std-group` | 1 | 21 | no reward spread in many" in text
+    assert "- the budget of 600 s was raised to 900 s" in text
     assert "/1/adapter)" in text
     assert "(../../runs/adv-std-7c1e/attempts/" in text
 
