@@ -3,6 +3,7 @@
 Seeds below 100 finish. Above, the hundreds say what goes wrong (see `ENTRY`).
 """
 
+import math
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ from swarm.config import TrainConfig
 from swarm.runfolder import RunResult, RunWriter, read_rows
 
 ENTRY = "fault_entries:run"
-RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES = 100, 200, 300, 400, 500, 600
+RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES, SICK = range(100, 800, 100)
 STEP_SECONDS = 0.05
 
 
@@ -25,6 +26,8 @@ def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -
     for step in range(config.steps + 1):
         wall = step * STEP_SECONDS
         values = {"reward/mean": step / config.steps, "policy/entropy": 1.0}
+        if kind == SICK:
+            values["loss/policy"] = math.nan
         if step % 5 == 0:
             values["eval/acc"] = 0.25 + 0.5 * step / config.steps
         writer.metrics(step, wall, values)

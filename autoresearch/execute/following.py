@@ -1,0 +1,64 @@
+"""One running attempt, as its driver sees it through the attempt's folder."""
+
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from autoresearch.execute.tail import Tail
+from autoresearch.study.facts import AttemptFacts
+from autoresearch.study.plan import TrialSpec
+from autoresearch.watch.alarms import Alarm, alarms
+from swarm.runfolder import METRICS
+
+LOOK_EVERY = 5  # rows, between two looks for alarms
+
+
+class Following:
+    """Reads what an attempt writes and keeps its rows for the watch."""
+
+    def __init__(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
+        self.spec = spec
+        self.attempt = attempt
+        self.rows: list[dict[str, Any]] = []
+        self._tail = Tail(attempt.folder / METRICS)
+        self._seen_at: float | None = None
+        self._watched = 0
+        self._raised: set[str] = set()
+
+    def read(self) -> list[dict[str, Any]]:
+        """The rows written since the last call."""
+        rows = self._tail.read()
+        self.rows += rows
+        return rows
+
+    def seconds(self) -> float:
+        """How long it has run under this driver: since its folder was first seen.
+
+        So the wait for a free core of a shared cluster is no part of it.
+        """
+        if self._seen_at is None and self.attempt.folder.exists():
+            self._seen_at = time.monotonic()
+        return 0.0 if self._seen_at is None else time.monotonic() - self._seen_at
+
+    def alarms(self, *, ended: bool = False) -> list[Alarm]:
+        """The alarms that this run had not raised before."""
+        if not ended and len(self.rows) - self._watched < LOOK_EVERY:
+            return []
+        self._watched = len(self.rows)
+        found = alarms(self.rows, self.spec.config, ended=ended)
+        new = [alarm for alarm in found if alarm.kind not in self._raised]
+        self._raised |= {alarm.kind for alarm in new}
+        return new
+
+    def last_values(self) -> dict[str, float]:
+        """Each metric's last finite value."""
+        values: dict[str, float] = {}
+        for row in self.rows:
+            values |= finite(row["metrics"])
+        return values
+
+
+def finite(metrics: Mapping[str, float]) -> dict[str, float]:
+    """The metrics that are numbers; a mean over nothing is NaN."""
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}

@@ -1,0 +1,155 @@
+"""Shows a study in MLflow while it runs.
+
+MLflow costs seconds to import and to create its store, and a slow disk must not hold up trials:
+all of it happens on one thread of its own, in batches. What goes wrong there costs the view and
+not the study; `rebuild` makes the view again from run folders.
+"""
+
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autoresearch.study.facts import AttemptFacts, StudyFacts
+from autoresearch.study.paths import Home
+from autoresearch.study.plan import TrialSpec
+from swarm.runfolder import METRICS, read_rows
+from swarm.sinks.mlflow import MlflowProjection
+
+EVERY = 5.0  # seconds between batches
+PATIENCE = (
+    20.0  # seconds that the last batch may take; MLflow itself tries a dead store for an hour
+)
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Projector:
+    """Hears of attempts on the driver's thread and tells MLflow on its own. A context manager."""
+
+    def __init__(self, home: Home, study: str, topic: str) -> None:
+        self._home = home
+        self._study = study
+        self._topic = topic
+        self._status = ""
+        self._problem = ""
+        self._heard: queue.SimpleQueue[_Seen | None] = queue.SimpleQueue()
+        self._leaving = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=f"mlflow-{study}", daemon=True)
+
+    def __enter__(self) -> "Projector":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Show what is left, waiting at most `PATIENCE` seconds."""
+        self._leaving.set()
+        self._heard.put(None)
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            self._problem = f"not done {PATIENCE:.0f} s after the study"
+
+    @property
+    def problem(self) -> str:
+        """Why MLflow is told nothing any more; empty while all is well."""
+        return self._problem
+
+    def rows(self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Rows) -> None:
+        """Show rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0."""
+        self._hear(_Seen(spec, attempt, first, rows))
+
+    def ended(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
+        """Show how the attempt ended."""
+        self._hear(_Seen(spec, attempt))
+
+    def study_ended(self, status: str) -> None:
+        """On leaving, show how the study ended: `done` is a success, all else is not."""
+        self._status = status
+
+    def _hear(self, seen: "_Seen") -> None:
+        if not self._problem:
+            self._heard.put(seen)
+
+    def _work(self) -> None:
+        first = self._heard.get()
+        if first is None and not self._status:
+            return  # MLflow is opened when there is something to show
+        log = self._home.log(self._study)
+        try:
+            with MlflowProjection(self._home.mlflow_uri, self._study, self._topic, log) as mlflow:
+                _tell(mlflow, [first] if first else [])
+                while not self._leaving.wait(EVERY):
+                    _tell(mlflow, self._drain())
+                _tell(mlflow, self._drain())
+                if self._status:
+                    mlflow.end_study(self._status)
+        except Exception as error:  # a view is not worth a study
+            self._problem = f"{type(error).__name__}: {error}".splitlines()[0]
+
+    def _drain(self) -> "list[_Seen]":
+        waiting = [self._heard.get() for _ in range(self._heard.qsize())]
+        return [seen for seen in waiting if seen is not None]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """An attempt as it was seen, and rows that it had written since."""
+
+    spec: TrialSpec
+    attempt: AttemptFacts
+    first: int = 0
+    rows: Rows = ()
+
+
+def rebuild(facts: StudyFacts, home: Home) -> None:
+    """Make the study's view in MLflow complete, from its run folders. Adds only what is missing.
+
+    Raises what MLflow or its database raises.
+    """
+    log = home.log(facts.study)
+    with MlflowProjection(home.mlflow_uri, facts.study, facts.topic, log) as mlflow:
+        for trial in facts.trials:
+            for attempt in trial.attempts:
+                rows = list(read_rows(attempt.folder / METRICS))
+                _tell(mlflow, [_Seen(trial.spec, attempt, 0, rows)])
+        if facts.status != "running":
+            mlflow.end_study(facts.status)
+
+
+def _tell(mlflow: MlflowProjection, seen: Sequence[_Seen]) -> None:
+    """Tell MLflow in few calls: the rows of an attempt together, then how it ended."""
+    together: dict[tuple[str, int], list[_Seen]] = {}
+    for item in seen:
+        together.setdefault((item.spec.id, item.attempt.number), []).append(item)
+    for (trial, number), items in together.items():
+        spec, attempt = items[-1].spec, items[-1].attempt
+        mlflow.attempt(
+            trial,
+            number,
+            name=f"{spec.arm} {spec.task} seed {spec.seed}" + f" #{number}" * (number > 1),
+            started_at=attempt.started_at,
+            tags=_tags(spec),
+            config=spec.config.model_dump(mode="json"),
+        )
+        mlflow.log(trial, number, items[0].first, [row for item in items for row in item.rows])
+        if attempt.status != "running":
+            mlflow.end(
+                trial,
+                number,
+                attempt.status,
+                cause=attempt.cause,
+                ended_at=attempt.started_at + attempt.seconds,
+            )
+
+
+def _tags(spec: TrialSpec) -> dict[str, str]:
+    named = {
+        "phase": spec.phase,
+        "arm": spec.arm,
+        "task": spec.task,
+        "seed": str(spec.seed),
+        "round": str(spec.round),
+        "label": spec.label,
+    }
+    return {f"autoresearch.{name}": value for name, value in named.items() if value}

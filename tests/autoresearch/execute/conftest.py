@@ -1,0 +1,17 @@
+"""One local Ray for the tests of a module; they run `fault_entries` in place of the trainer."""
+
+from pathlib import Path
+
+import fault_entries
+import pytest
+
+from swarm.cluster.cluster import Cluster
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(fault_entries.__file__).parent))
+        log = tmp_path_factory.mktemp("study")
+        with Cluster.start(None, log, cpus=2, entry=fault_entries.ENTRY) as cluster:
+            yield cluster

@@ -1,0 +1,123 @@
+"""What MLflow shows of a study: while it runs, after a restart, and rebuilt from run folders."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import fault_entries as entries
+import pytest
+from mlflow.tracking import MlflowClient
+from small_wave import STUDY, specs
+
+from autoresearch.execute import projector as module
+from autoresearch.execute.projector import Projector, rebuild
+from autoresearch.execute.tail import Tail
+from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
+from autoresearch.study.paths import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(entries, "STEP_SECONDS", 0)
+    monkeypatch.setattr(module, "EVERY", 0.05)
+    (tmp_path / "runs").mkdir()
+    return Home(tmp_path)
+
+
+def finished_study(home: Home) -> StudyFacts:
+    """Two trials with real run folders; the second needed two attempts."""
+    trials = []
+    for spec, count in zip(specs(1, 2, steps=5), (1, 2), strict=True):
+        attempts = []
+        for number in range(1, count + 1):
+            folder = home.attempt(STUDY, spec.id, number)
+            entries.run(spec.config, folder)
+            lost = number < count
+            attempts.append(
+                AttemptFacts(
+                    number=number,
+                    folder=folder,
+                    status="lost" if lost else "finished",
+                    cause="killed" if lost else "",
+                    started_at=1000.0 * number,
+                    seconds=10.0,
+                )
+            )
+        trials.append(TrialFacts(spec, "finished", tuple(attempts)))
+    return StudyFacts(STUDY, "a topic", "done", "done", 0.0, trials=tuple(trials))
+
+
+def watch(home: Home, facts: StudyFacts, status: str = "") -> None:
+    """Tell a projector of the study as a runner would, row by row."""
+    with Projector(home, facts.study, facts.topic) as projector:
+        for trial in facts.trials:
+            for attempt in trial.attempts:
+                running = replace(attempt, status="running")
+                rows = Tail(attempt.folder / "metrics.jsonl").read()
+                for first, row in enumerate(rows):
+                    projector.rows(trial.spec, running, first, [row])
+                projector.ended(trial.spec, attempt)
+        if status:
+            projector.study_ended(status)
+    assert projector.problem == ""
+
+
+def shown(home: Home) -> dict:
+    """What MLflow holds on the study, without its own ids."""
+    client = MlflowClient(home.mlflow_uri)
+    experiment = client.get_experiment_by_name(STUDY)
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id])
+    names = {run.info.run_id: run.info.run_name for run in runs}
+    view = {}
+    for run in runs:
+        tags = {
+            name: names.get(value, value)
+            for name, value in run.data.tags.items()
+            if name.startswith("autoresearch.") or name == "mlflow.parentRunId"
+        }
+        history = {
+            (m.key, m.step, m.timestamp, m.value)
+            for name in run.data.metrics
+            for m in client.get_metric_history(run.info.run_id, name)
+        }
+        count = sum(
+            len(client.get_metric_history(run.info.run_id, name)) for name in run.data.metrics
+        )
+        assert count == len(history), "a metric was logged twice"
+        view[run.info.run_name] = (run.info.status, tags, run.data.params, history)
+    assert len(view) == len(runs)
+    return view
+
+
+def test_a_study_is_shown_once_however_often_it_is_told(home: Home) -> None:
+    facts = finished_study(home)
+    watch(home, facts, "done")
+    view = shown(home)
+    assert view.keys() == {STUDY, "a reverse seed 1", "a reverse seed 2", "a reverse seed 2 #2"}
+    status, tags, params, history = view["a reverse seed 2 #2"]
+    assert status == "FINISHED"
+    assert tags["mlflow.parentRunId"] == STUDY
+    assert (tags["autoresearch.arm"], tags["autoresearch.phase"]) == ("a", "confirm")
+    assert params["seed"] == "2"
+    assert sorted(step for name, step, *_ in history if name == "reward/mean") == list(range(6))
+    assert view["a reverse seed 2"][0] == "KILLED"
+    assert view[STUDY][0] == "FINISHED"
+    watch(home, facts, "done")
+    assert shown(home) == view
+
+
+def test_a_lost_view_is_rebuilt_from_run_folders(home: Home) -> None:
+    facts = finished_study(home)
+    watch(home, facts, "done")
+    view = shown(home)
+    rebuild(facts, home)
+    assert shown(home) == view
+    elsewhere = Home(home.root / "elsewhere")  # MLflow keeps a store that is deleted open
+    rebuild(facts, elsewhere)
+    assert shown(elsewhere) == view
+
+
+def test_a_study_without_attempts_opens_no_mlflow(home: Home) -> None:
+    with Projector(home, STUDY, "a topic"):
+        pass
+    assert list(home.runs.iterdir()) == []

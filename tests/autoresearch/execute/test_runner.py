@@ -1,0 +1,153 @@
+"""Waves of trials on a real local Ray: what finishes, what is retried, what is given up."""
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import fault_entries as entries
+import pytest
+from small_wave import STUDY, Wave, holding, specs
+
+from autoresearch.execute.projector import Projector
+from autoresearch.study import plan
+from autoresearch.study.errors import BudgetExhausted, Paused
+from swarm.cluster.cluster import Cluster
+from swarm.runfolder import check_seal, manifest_digest, read_rows
+
+
+@pytest.fixture
+def wave(tmp_path: Path, cluster: Cluster):
+    with holding(tmp_path, cluster) as wave:
+        yield wave
+
+
+def test_trials_run_side_by_side_and_are_not_run_again(wave: Wave) -> None:
+    wave.run(specs(1, 2, 3))
+    first = wave.trials()
+    assert {trial.status for trial in first.values()} == {"finished"}
+    for trial in first.values():
+        (attempt,) = trial.attempts
+        assert attempt.folder == wave.home.attempt(STUDY, trial.spec.id, 1)
+        assert check_seal(attempt.folder) == []
+        assert attempt.manifest == manifest_digest(attempt.folder)
+        assert 0 < attempt.seconds < 30
+        assert attempt.summary == {
+            "reward/mean": 1.0,
+            "policy/entropy": 1.0,
+            "eval/acc": pytest.approx(0.25 + 0.5 * 5 / 6),
+        }
+        assert wave.notebook.steps[trial.spec.id][-1] == 6
+        assert wave.notebook.values[trial.spec.id] == attempt.summary
+    assert max(statuses.count("running") for statuses in wave.notebook.waves) == 2
+    assert wave.notebook.waves[-1] == ("finished",) * 3
+
+    started = time.monotonic()
+    wave.run(specs(1, 2, 3))
+    assert time.monotonic() - started < 1
+    assert wave.trials() == first
+
+
+def test_failures_are_retried_then_given_up_and_the_others_finish(wave: Wave) -> None:
+    raises, killed_once, diverges = entries.RAISES, entries.KILLED_ONCE, entries.DIVERGES
+    wave.run(specs(raises, killed_once, diverges, 1))
+    trials = wave.trials()
+    assert {seed: trial.status for seed, trial in trials.items()} == {
+        raises: "failed",
+        killed_once: "finished",
+        diverges: "diverged",
+        1: "finished",
+    }
+    assert [a.status for a in trials[raises].attempts] == ["failed", "failed"]
+    assert trials[raises].cause == f"ValueError: seed {raises} cannot learn"
+    assert [a.status for a in trials[killed_once].attempts] == ["lost", "finished"]
+    assert trials[killed_once].attempts[0].cause.startswith("the worker died")
+    assert trials[diverges].cause == "non-finite gradient"
+    assert len(trials[diverges].attempts) == 1
+
+    resumed = trials[killed_once].attempts[1].folder
+    assert next(read_rows(resumed / "events.jsonl"))["detail"]["resumed_at"] == 4
+    assert [row["step"] for row in read_rows(resumed / "metrics.jsonl")] == list(range(7))
+    failures = wave.events("attempt-failed")
+    assert sorted((f["seed"], f["attempt"], f["retried"]) for f in failures) == [
+        (raises, 1, True),
+        (raises, 2, False),
+        (killed_once, 1, True),
+    ]
+    assert any("given up" in note for note in wave.notebook.notes)
+
+
+def test_a_trial_that_hangs_is_timed_out(wave: Wave) -> None:
+    wave.limits = plan.Budget(seconds=300, trial_seconds=1.5, retries=0)
+    wave.run(specs(entries.HANGS, 1))
+    trials = wave.trials()
+    assert trials[entries.HANGS].status == "failed"
+    assert trials[entries.HANGS].cause == "timed out after 2 s"
+    assert trials[1].status == "finished"
+
+
+def test_an_exhausted_budget_stops_the_wave_and_more_budget_goes_on(wave: Wave) -> None:
+    wave.limits = plan.Budget(seconds=2.5, trial_seconds=60, retries=0)
+    trials = [*specs(1), *specs(2, 3, steps=60)]
+    with pytest.raises(BudgetExhausted):
+        wave.run(trials)
+    stopped = wave.trials()
+    assert stopped[1].status == "finished"
+    assert stopped[2].status == "pending"
+    assert (stopped[2].attempts[0].status, stopped[2].attempts[0].charged) == ("lost", False)
+    assert wave.ledger.spent(STUDY) >= 2.5
+    assert wave.cluster.poll(0) == []
+
+    wave.limits = plan.Budget(seconds=100, trial_seconds=60, retries=0)
+    wave.run(trials)
+    ended = wave.trials()
+    assert {trial.status for trial in ended.values()} == {"finished"}
+    assert len(ended[1].attempts) == 1
+    second = ended[2].attempts[1].folder
+    assert next(read_rows(second / "events.jsonl"))["detail"]["resumed_at"] > 0
+
+
+def test_a_flag_file_pauses(wave: Wave) -> None:
+    flag = wave.home.pause_flag(STUDY)
+    flag.parent.mkdir(parents=True, exist_ok=True)
+    flag.write_text("asked by the user\n")
+    with pytest.raises(Paused, match="asked by the user"):
+        wave.run(specs(1))
+    assert wave.trials()[1].attempts == ()
+    flag.unlink()
+    wave.run(specs(1))
+    assert wave.trials()[1].status == "finished"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_pauses_and_leaves_nothing_running(wave: Wave, number: signal.Signals) -> None:
+    before = signal.getsignal(number)
+    threading.Timer(1.5, os.kill, (os.getpid(), number)).start()
+    with pytest.raises(Paused, match=number.name):
+        wave.run(specs(1, 2, 3, steps=200))
+    trials = wave.trials()
+    assert {trial.status for trial in trials.values()} == {"pending"}
+    assert [len(trial.attempts) for trial in trials.values()] == [1, 1, 0]
+    assert signal.getsignal(number) is before
+
+
+def test_alarms_are_noted_once(wave: Wave) -> None:
+    wave.run(specs(entries.SICK, steps=12))
+    (alarm,) = wave.events("alarm")
+    assert (alarm["alarm"], alarm["seed"]) == ("non-finite", entries.SICK)
+    assert sum("non-finite" in note for note in wave.notebook.notes) == 1
+
+
+def test_a_failing_mlflow_does_not_fail_the_study(wave: Wave) -> None:
+    with closing(sqlite3.connect(wave.home.runs / "mlflow.sqlite")) as newer, newer:
+        newer.execute("CREATE TABLE experiments (id)")
+        newer.execute("CREATE TABLE alembic_version (version_num)")
+        newer.execute("INSERT INTO alembic_version VALUES ('of a newer MLflow')")
+    with Projector(wave.home, STUDY, "a topic") as projector:
+        wave.run(specs(1, 2, steps=100), projector)
+    assert {trial.status for trial in wave.trials().values()} == {"finished"}
+    assert "of a newer MLflow" in projector.problem
+    assert len(wave.events("mlflow-failed")) == 1
