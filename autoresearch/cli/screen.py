@@ -20,7 +20,7 @@ from autoresearch.cli import planview
 from autoresearch.cli.progress import ArmProgress, StudyProgress, score_of
 from autoresearch.cli.terminal import RealConsole, noise_to
 from autoresearch.execute.observer import Observer, Silent
-from autoresearch.study.facts import TrialFacts
+from autoresearch.study.facts import ENDED, TrialFacts
 from autoresearch.study.plan import Plan
 
 if TYPE_CHECKING:
@@ -165,8 +165,10 @@ class Lines:
         self._progress.plan = plan
 
     def trials(self, facts: Sequence[TrialFacts]) -> None:
+        known = {t.spec.id for t in facts if self._progress.trial(t.spec.id) is not None}
         for trial in self._progress.trials(facts):
-            if trial.status != "pending":
+            history = trial.spec.id not in known and trial.status in ENDED
+            if trial.status != "pending" and not history:
                 self._say(self._trial(trial))
 
     def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:

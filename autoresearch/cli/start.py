@@ -74,7 +74,7 @@ def start(
     from autoresearch.planner.drive import new_study
 
     if ray_address is not None:
-        from swarm.cluster import check_reachable
+        from swarm.cluster.reach import check_reachable
 
         check_reachable(ray_address)
     study = new_study(home, plan, options)

@@ -1,13 +1,14 @@
 """Running one study from wherever it stands to its report, and saying how that ended.
 
-The driver holds the study's lease from its first write to its last. LangGraph and MLflow are
-imported in a second thread while Ray starts: together they take seconds.
+The driver holds the study's lease from its first write to its last. LangGraph is imported in a
+second thread while Ray starts; MLflow has a thread of its own all along.
 """
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
@@ -16,23 +17,40 @@ from typing import Any, Literal
 from autoresearch.analysis.claims import compute
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.execute.observer import Observer
+from autoresearch.execute.projector import Projector
+from autoresearch.execute.stop import stop_requests
 from autoresearch.planner.nodes import VerificationFailed, Work
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import study_id
 from autoresearch.planner.sizing import Underpowered
 from autoresearch.study.budget import Budget
-from autoresearch.study.errors import BudgetExhausted, InfrastructureError, Leased, Paused
+from autoresearch.study.errors import (
+    BadInput,
+    BudgetExhausted,
+    InfrastructureError,
+    Leased,
+    Paused,
+    RayUnreachable,
+)
 from autoresearch.study.facts import StudyFacts, TrialFacts
-from autoresearch.study.ledger import Ledger
+from autoresearch.study.ledger import Ledger, StudyStatus
 from autoresearch.study.paths import Home
 from autoresearch.study.plan import Plan
-from swarm.cluster import TRAIN, Cluster
+from swarm.cluster.actor import TRAIN
+from swarm.cluster.cluster import Cluster
 from swarm.models import tiny
 
 End = Literal["done", "failed", "paused", "budget"]
 EXIT_CODES: Mapping[End, int] = {"done": 0, "failed": 1, "paused": 3, "budget": 4}
 
-_HEAVY = ("langgraph.graph", "langgraph.checkpoint.sqlite", "mlflow.tracking")
+STATUS: Mapping[End, StudyStatus] = {
+    "done": "done",
+    "failed": "failed",
+    "paused": "paused",
+    "budget": "paused",
+}
+
+_GRAPH = "autoresearch.planner.graph"
 
 
 @dataclass(frozen=True)
@@ -106,43 +124,50 @@ def run_study(
     ledger = Ledger.open(home)
     facts = ledger.facts(study)
     if facts.stage == "done":
-        return summarise(home, facts, "done", "", 0.0)
+        return summarise(home, facts, _Ending(), 0.0)
     with ledger.hold(study):
+        home.pause_flag(study).unlink(missing_ok=True)
         ledger.set_status(study, "running")
         if facts.plan is not None:
             observer.plan(facts.plan)
         observer.trials(facts.trials)
-        try:
-            budget = _budget(ledger, facts, more_seconds)
-            end, cause = _run(home, ledger, study, observer, budget, ray_address, on_model, entry)
-        except Exception as error:
-            ledger.set_status(study, "failed", cause=f"{type(error).__name__}: {_line(error)}")
-            raise
-        facts = ledger.facts(study)
+        with Projector(home, study, facts.topic) as projector:
+            with _recorded(ledger, study) as ending:
+                if ledger.options(study)["model"] == tiny.NAME:
+                    tiny.ensure(on_model)
+                with (
+                    _counted(ledger, facts, more_seconds) as budget,
+                    _machines(home, study, ray_address, entry) as cluster,
+                    stop_requests(home.pause_flag(study)) as stop,
+                ):
+                    work = Work(study, ledger, home, cluster, projector, budget, stop, observer)
+                    import_module(_GRAPH).run_graph(work)
+            projector.study_ended(ledger.facts(study).status)
         wall = time.monotonic() - clock
-        busy = busy_seconds(facts.trials, since=began)
-        ledger.add_event(
-            study,
-            "timing",
-            wall=round(wall, 1),
-            busy=round(busy, 1),
-            outside=round(1 - busy / wall, 3),
-        )
-    summary = summarise(home, facts, end, cause, wall)
+        _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
+        summary = summarise(home, ledger.facts(study), ending, wall)
     observer.finished(summary.json())
     return summary
 
 
-def summarise(home: Home, facts: StudyFacts, end: End, cause: str, seconds: float) -> Summary:
+@dataclass
+class _Ending:
+    """How a run ends unless something comes between."""
+
+    end: End = "done"
+    cause: str = ""
+
+
+def summarise(home: Home, facts: StudyFacts, ending: "_Ending", seconds: float) -> Summary:
     """What a study came to. Verdicts, report and claims are there once it is done."""
     report = home.report(facts.study)
     text, claims = report / "report.md", report / "claims.json"
-    found = compute(facts).verdicts if end == "done" else ()
+    found = compute(facts).verdicts if ending.end == "done" else ()
     ended = [t.status for t in facts.trials]
     return Summary(
         study=facts.study,
-        end=end,
-        cause=cause,
+        end=ending.end,
+        cause=ending.cause,
         report=str(text) if text.exists() else None,
         claims=str(claims) if claims.exists() else None,
         hypotheses=tuple(_outcome(verdict) for verdict in found),
@@ -164,8 +189,12 @@ def busy_seconds(trials: Sequence[TrialFacts], since: float) -> float:
     return busy
 
 
-def _budget(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Budget:
-    """The registered limit, unless a resume has raised it: that is a deviation, and reported."""
+@contextmanager
+def _counted(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Iterator[Budget]:
+    """A budget that counts the block: the registered one, unless a resume has raised it.
+
+    To raise it is a deviation from the plan, and reported as one.
+    """
     if facts.plan is None:
         raise RuntimeError(f"study {facts.study} was created without a draft")
     study, limits = facts.study, facts.plan.budget
@@ -178,45 +207,57 @@ def _budget(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Budget:
         for event in ledger.facts(study).events
         if event["kind"] == "deviation" and "seconds" in event["detail"]
     ]
-    return Budget(
-        ledger, study, limits.model_copy(update={"seconds": max([limits.seconds, *raised])})
-    )
-
-
-def _run(
-    home: Home,
-    ledger: Ledger,
-    study: str,
-    observer: Observer,
-    budget: Budget,
-    ray_address: str | None,
-    on_model: Callable[[int, int], None] | None,
-    entry: str,
-) -> tuple[End, str]:
-    """Run the graph; every ending that is no defect becomes a status in the ledger."""
+    seconds = max([limits.seconds, *raised])
+    budget = Budget(ledger, study, limits.model_copy(update={"seconds": seconds}))
     try:
-        if ledger.options(study)["model"] == tiny.NAME:
-            tiny.ensure(on_model)
-        import_module("ray")
-        warm = threading.Thread(target=_import_heavy, daemon=True)
-        warm.start()
-        with Cluster.start(ray_address, home.study(study), None, entry=entry) as cluster:
-            warm.join()
-            from autoresearch.planner.graph import run_graph
-
-            run_graph(Work(study, ledger, home, cluster, budget, observer))
-    except (Paused, KeyboardInterrupt) as error:
-        ledger.set_status(study, "paused", cause=_line(error))
-        return "paused", _line(error)
-    except BudgetExhausted as error:
-        ledger.set_status(study, "paused", cause=_line(error))
-        return "budget", _line(error)
-    except (InfrastructureError, Underpowered, VerificationFailed) as error:
-        ledger.set_status(study, "failed", cause=_line(error))
-        return "failed", _line(error)
+        yield budget
     finally:
         budget.save()
-    return "done", ""
+
+
+@contextmanager
+def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
+    """Turn what ends the block into a status of the study; a defect's traceback goes to stderr.
+
+    What the user can put right at once is raised again: BadInput, RayUnreachable, Leased.
+    """
+    ending = _Ending()
+    try:
+        yield ending
+    except Leased:
+        raise
+    except (BadInput, RayUnreachable) as error:
+        ledger.set_status(study, "paused", cause=_line(error))
+        raise
+    except (Paused, KeyboardInterrupt) as error:
+        ending.end, ending.cause = "paused", _line(error)
+    except BudgetExhausted as error:
+        ending.end, ending.cause = "budget", _line(error)
+    except (InfrastructureError, Underpowered, VerificationFailed) as error:
+        ending.end, ending.cause = "failed", _line(error)
+    except Exception as error:
+        traceback.print_exc()
+        ending.end, ending.cause = "failed", f"{type(error).__name__}: {_line(error)}"
+    if ending.end != "done":
+        ledger.set_status(study, STATUS[ending.end], cause=ending.cause)
+
+
+@contextmanager
+def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterator[Cluster]:
+    """Ray, started while LangGraph is imported; Ray itself comes first, for imports share locks."""
+    import_module("ray")
+    graph = threading.Thread(target=import_module, args=(_GRAPH,), daemon=True)
+    graph.start()
+    with Cluster.start(address, home.study(study), None, entry=entry) as cluster:
+        graph.join()
+        yield cluster
+
+
+def _note_timing(ledger: Ledger, study: str, wall: float, busy: float) -> None:
+    """How much of this process' time no trial ran."""
+    outside = max(0.0, 1 - busy / wall)
+    text = f"{wall:.0f} s, of which {outside:.0%} outside trials"
+    ledger.add_event(study, "timing", text=text, wall=round(wall, 1), outside=round(outside, 3))
 
 
 def _is_known(ledger: Ledger, study: str) -> bool:
@@ -232,11 +273,6 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
         "interval": [verdict.low, verdict.high] if bounded else None,
         "n": min(verdict.n.values()),
     }
-
-
-def _import_heavy() -> None:
-    for name in _HEAVY:
-        import_module(name)
 
 
 def _line(error: BaseException) -> str:

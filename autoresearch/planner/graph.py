@@ -145,6 +145,7 @@ class _Superstep(Protocol):
 def _superstep(stage: Stage, node: Node) -> _Superstep:
     def run(state: State, *, runtime: Runtime[Work]) -> State:
         work = runtime.context
+        work.stop.check()
         work.observer.stage(stage)
         following = node(work)
         if following not in FOLLOWS[stage]:

@@ -12,7 +12,9 @@ from autoresearch.analysis.scores import primary_metric, scores
 from autoresearch.analysis.verdicts import Verdict, should_stop
 from autoresearch.analysis.verdicts import decide as verdicts_at
 from autoresearch.execute.observer import Observer
+from autoresearch.execute.projector import Projector
 from autoresearch.execute.runner import run_trials
+from autoresearch.execute.stop import StopRequests
 from autoresearch.planner import sizing, tuning, waves
 from autoresearch.planner.command import start_command
 from autoresearch.planner.estimate import trials
@@ -26,7 +28,7 @@ from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.paths import Home
 from autoresearch.study.plan import Plan, TrialSpec
-from swarm.cluster import Cluster
+from swarm.cluster.cluster import Cluster
 from swarm.config import JsonValue
 
 #: How often a draft with problems goes back to the planner.
@@ -44,7 +46,9 @@ class Work:
     ledger: Ledger
     home: Home
     cluster: Cluster
+    projector: Projector
     budget: Budget
+    stop: StopRequests
     observer: Observer
 
     def facts(self) -> StudyFacts:
@@ -74,6 +78,7 @@ class Work:
             home=self.home,
             budget=self.budget,
             observer=self.observer,
+            projector=self.projector,
         )
         return self.facts()
 
