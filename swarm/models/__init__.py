@@ -1,1 +1,54 @@
-"""Where a base model comes from."""
+"""Where a base model comes from.
+
+A ref (`model.ref`, `--model`) is a name from `names()`, a local folder in Hugging Face format, or a
+hub id `org/name`. All functions here work without torch and raise ModelUnavailable, a ValueError
+that names the field and the next step, for a ref that leads to no model.
+"""
+
+from pathlib import Path
+
+from swarm.models.errors import ModelUnavailable
+from swarm.models.sources import NAMES, Description, find
+from swarm.models.tiny import Progress
+
+__all__ = [
+    "Description",
+    "ModelUnavailable",
+    "check",
+    "describe",
+    "ensure",
+    "folder",
+    "names",
+]
+
+
+def names() -> tuple[str, ...]:
+    """The models that can be had without a hub."""
+    return NAMES
+
+
+def check(ref: str) -> None:
+    """Raise unless the model is there, or will be built or fetched at its first use.
+
+    Takes milliseconds, but for a hub id that is not cached: then the hub is asked.
+    """
+    find(ref).check()
+
+
+def folder(ref: str) -> Path | None:
+    """Where the model lies in Hugging Face format; None as long as it lies nowhere."""
+    return find(ref).folder()
+
+
+def ensure(ref: str, progress: Progress | None = None) -> Path:
+    """The model's folder. `tiny` is built first (`progress(step, steps)` is told), a hub model
+    fetched; `smollm2-135m-instruct` must have been added by the user."""
+    return find(ref).ensure(progress)
+
+
+def describe(ref: str) -> Description:
+    """Name, digest and provenance: what enters a study's fingerprint.
+
+    A local folder is hashed, a hub model fetched first.
+    """
+    return find(ref).describe()

@@ -1,13 +1,12 @@
 """A base model and its tokenizer, ready to host adapters."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
 
+from swarm import models
 from swarm.config import ModelSettings
-from swarm.models import tiny
 from swarm.policy.lora import AdapterHost
 
 
@@ -22,17 +21,31 @@ class Base:
 
 
 def load_base(settings: ModelSettings, device: str) -> Base:
-    """Load a base in eval mode (no dropout). Raises FileNotFoundError that says how to get it."""
+    """Load a base in eval mode (no dropout). Raises ModelUnavailable, a ValueError naming the
+    field, when `settings.ref` leads to no model or to one that transformers cannot read."""
     where = torch.device(_device(device))
-    path = str(tiny.ensure()) if settings.ref == tiny.NAME else settings.ref
-    if settings.ref != tiny.NAME and not Path(path).exists():
-        raise FileNotFoundError(f"model.ref {path!r} is neither {tiny.NAME!r} nor a local folder")
-    tokenizer = AutoTokenizer.from_pretrained(path)
-    model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, settings.dtype))
+    folder = models.ensure(settings.ref)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+        model = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=getattr(torch, settings.dtype), trust_remote_code=False
+        )
+    except (OSError, ValueError) as error:
+        raise models.ModelUnavailable(
+            f"transformers cannot read {settings.ref!r} in {folder}",
+            next(iter(str(error).strip().splitlines()), "no message"),
+        ) from error
     model.to(where).eval()
-    stops = model.generation_config.eos_token_id
-    stop_tokens = frozenset([stops] if isinstance(stops, int) else stops)
-    return Base(AdapterHost.wrap(model), tokenizer, stop_tokens, where)
+    stops = _stop_tokens(settings.ref, model.generation_config.eos_token_id)
+    return Base(AdapterHost.wrap(model), tokenizer, stops, where)
+
+
+def _stop_tokens(ref: str, ends: int | list[int] | None) -> frozenset[int]:
+    if ends is None:
+        raise models.ModelUnavailable(
+            f"{ref!r} names no end-of-sequence token", "set eos_token_id in its config.json"
+        )
+    return frozenset([ends] if isinstance(ends, int) else ends)
 
 
 def _device(device: str) -> str:

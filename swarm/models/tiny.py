@@ -4,19 +4,16 @@ Supervised training on the built-in tasks, all weights, through the learner's ma
 The result is cached by the recipe's hash, so a changed recipe never meets an old model.
 """
 
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from filelock import FileLock
-
 from swarm import tasks
 from swarm.config import OptimSettings, PolicySettings, canonical_digest
+from swarm.models.cache import cache_folder, is_made, make_once
 
 NAME = "tiny"
+ABOUT = "character-level Llama of 0.8 M parameters, built here by a seeded recipe"
 Progress = Callable[[int, int], None]
 
 
@@ -43,19 +40,13 @@ class Recipe:
 RECIPE = Recipe()
 
 
-def cache_folder() -> Path:
-    """Where built models are kept: `AUTORESEARCH_CACHE`, else `~/.cache/autoresearch`."""
-    default = Path.home() / ".cache" / "autoresearch"
-    return Path(os.environ.get("AUTORESEARCH_CACHE", default))
-
-
 def path(recipe: Recipe = RECIPE) -> Path:
     """The folder of the model of this recipe, built or not."""
     return cache_folder() / f"{NAME}-{recipe.digest()[:12]}"
 
 
 def is_built(recipe: Recipe = RECIPE) -> bool:
-    return (path(recipe) / "model.safetensors").exists()
+    return is_made(path(recipe))
 
 
 def ensure(progress: Progress | None = None, recipe: Recipe = RECIPE) -> Path:
@@ -63,21 +54,7 @@ def ensure(progress: Progress | None = None, recipe: Recipe = RECIPE) -> Path:
 
     Of several processes one builds and the others wait for it.
     """
-    target = path(recipe)
-    if is_built(recipe):
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(target.with_suffix(".lock")):
-        if is_built(recipe):
-            return target
-        scratch = Path(tempfile.mkdtemp(prefix=f".{NAME}-", dir=target.parent))
-        try:
-            _build(recipe, scratch, progress)
-            shutil.rmtree(target, ignore_errors=True)
-            scratch.rename(target)
-        finally:
-            shutil.rmtree(scratch, ignore_errors=True)
-    return target
+    return make_once(path(recipe), lambda folder: _build(recipe, folder, progress))
 
 
 def _build(recipe: Recipe, folder: Path, progress: Progress | None) -> None:

@@ -1,0 +1,214 @@
+"""The places that a base model comes from. None of them imports torch before it has to build."""
+
+import difflib
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypedDict
+
+from swarm.models import smollm2, tiny
+from swarm.models.cache import WEIGHTS
+from swarm.models.errors import ModelUnavailable
+from swarm.models.tiny import Progress
+
+NAMES = (tiny.NAME, smollm2.NAME)
+
+
+class Description(TypedDict):
+    """What a model is, for a study's fingerprint. `digest` changes when the model does."""
+
+    name: str
+    digest: str
+    provenance: str
+
+
+class Source(Protocol):
+    """One place. All but `folder` raise ModelUnavailable when the model cannot be had."""
+
+    def folder(self) -> Path | None:
+        """Where the model lies in Hugging Face format; None as long as it lies nowhere."""
+
+    def check(self) -> None:
+        """Whether the model is there, or will be made or fetched at its first use."""
+
+    def ensure(self, progress: Progress | None) -> Path:
+        """The model's folder, made or fetched first. `progress(step, steps)` is told."""
+
+    def describe(self) -> Description:
+        """What the model is. A hub model is fetched first."""
+
+
+def find(ref: str) -> Source:
+    """The place that a ref names: a name, else a local folder, else a hub id."""
+    if ref == tiny.NAME:
+        return Tiny()
+    if ref == smollm2.NAME:
+        return SmolLM2()
+    path = Path(ref).expanduser()
+    if ref and path.is_dir():
+        return Folder(ref, path)
+    if _is_hub_id(ref):
+        return Hub(ref)
+    near = difflib.get_close_matches(ref, NAMES, n=1, cutoff=0.5)
+    raise ModelUnavailable(
+        f"{ref!r} is no model name, no folder here and no hub id (org/name)",
+        f"did you mean {near[0]}?" if near else f"names: {', '.join(NAMES)}",
+    )
+
+
+@dataclass(frozen=True)
+class Tiny:
+    """Built here at its first use; identified by its recipe, so it need not be there yet."""
+
+    def folder(self) -> Path | None:
+        return tiny.path() if tiny.is_built() else None
+
+    def check(self) -> None:
+        return
+
+    def ensure(self, progress: Progress | None) -> Path:
+        return tiny.ensure(progress)
+
+    def describe(self) -> Description:
+        return Description(name=tiny.NAME, digest=tiny.RECIPE.digest(), provenance=tiny.ABOUT)
+
+
+@dataclass(frozen=True)
+class SmolLM2:
+    """Fetched when it is asked for, and not by a study: the user decides on 93 MB."""
+
+    def folder(self) -> Path | None:
+        return smollm2.path() if smollm2.is_present() else None
+
+    def check(self) -> None:
+        self.ensure(None)
+
+    def ensure(self, progress: Progress | None) -> Path:
+        if not smollm2.is_present():
+            raise ModelUnavailable(
+                f"{smollm2.NAME} is not on this machine",
+                f"get it with: autoresearch model add {smollm2.NAME}",
+            )
+        return smollm2.path()
+
+    def describe(self) -> Description:
+        self.check()
+        return Description(
+            name=smollm2.NAME, digest=smollm2.weights_digest(), provenance=smollm2.ABOUT
+        )
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A local folder in Hugging Face format; identified by its files."""
+
+    ref: str
+    path: Path
+
+    def folder(self) -> Path | None:
+        return self.path
+
+    def check(self) -> None:
+        gap = missing_file(self.path)
+        if gap:
+            raise ModelUnavailable(
+                f"the folder {self.ref!r} has no {gap}",
+                "give a model in Hugging Face format with safetensors weights",
+            )
+
+    def ensure(self, progress: Progress | None) -> Path:
+        self.check()
+        return self.path
+
+    def describe(self) -> Description:
+        self.check()
+        digest = hashlib.sha256()
+        for path in sorted(path for path in self.path.iterdir() if path.is_file()):
+            with path.open("rb") as file:
+                digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+        return Description(name=self.ref, digest=digest.hexdigest(), provenance="a local folder")
+
+
+@dataclass(frozen=True)
+class Hub:
+    """A model on the Hugging Face hub; identified by its commit.
+
+    What is in the hub's cache on this machine is used as it is, so that a study's trials all see
+    the same commit and need no network.
+    """
+
+    ref: str
+
+    def folder(self) -> Path | None:
+        from huggingface_hub import try_to_load_from_cache
+
+        config = try_to_load_from_cache(self.ref, "config.json")
+        folder = Path(config).parent if isinstance(config, str) else None
+        return folder if folder and not missing_file(folder) else None
+
+    def check(self) -> None:
+        if self.folder() is None:
+            self._fetch("config.json")
+
+    def ensure(self, progress: Progress | None) -> Path:
+        found = self.folder()
+        if found is None:
+            found = self._fetch("*.json", "*.safetensors", "*.model", "*.jinja", "*.txt")
+            Folder(self.ref, found).check()
+        return found
+
+    def describe(self) -> Description:
+        folder = self.ensure(None)
+        return Description(
+            name=self.ref, digest=folder.name, provenance=f"the hub, commit {folder.name}"
+        )
+
+    def _fetch(self, *patterns: str) -> Path:
+        """The snapshot's folder, with the files of its top level that match."""
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
+
+        try:
+            return Path(
+                snapshot_download(self.ref, allow_patterns=list(patterns), ignore_patterns=["*/*"])
+            )
+        except RepositoryNotFoundError as error:
+            raise ModelUnavailable(
+                f"{self.ref!r} is no folder here, and no model on the hub that you may read",
+                f"check the spelling and your access; without the hub there are {', '.join(NAMES)}",
+            ) from error
+        except LocalEntryNotFoundError as error:
+            raise ModelUnavailable(
+                f"{self.ref!r} is no folder here, not in the hub's cache, and the hub is offline",
+                f"fetch it where there is a network; without the hub there are {', '.join(NAMES)}",
+            ) from error
+
+
+def _is_hub_id(ref: str) -> bool:
+    if ref.count("/") != 1:
+        return False
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
+
+    try:
+        validate_repo_id(ref)
+    except HFValidationError:
+        return False
+    return True
+
+
+def missing_file(folder: Path) -> str | None:
+    """The first file that a folder lacks to be loaded as a model with its tokenizer, or None."""
+    if not (folder / "config.json").is_file():
+        return "config.json"
+    index = folder / f"{WEIGHTS}.index.json"
+    sharded = index.is_file()
+    weights = set(json.loads(index.read_text())["weight_map"].values()) if sharded else {WEIGHTS}
+    for name in sorted(weights):
+        if not (folder / name).is_file():
+            return str(name)
+    tokenizers = ("tokenizer.json", "tokenizer.model", "vocab.json")
+    if not any((folder / name).is_file() for name in tokenizers):
+        return "tokenizer.json"
+    return None
