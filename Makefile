@@ -6,9 +6,9 @@ PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --constraint co
 
 export TOPIC
 export OMP_NUM_THREADS ?= 1
-unmarked := not learns and not faults and not cluster and not vllm and not gpu
+unmarked := not learns and not faults and not cluster and not vllm and not gpu and not models
 
-.PHONY: start test install lint types learns faults cluster clean
+.PHONY: start test install lint types learns faults cluster models clean
 
 start: $(VENV)/.runtime
 	@OMP_NUM_THREADS= $(BIN)/autoresearch start "$$TOPIC" $(ARGS)
@@ -26,7 +26,7 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-learns faults cluster: $(VENV)/.test
+learns faults cluster models: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
 
 clean:
