@@ -10,17 +10,35 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from swarm.algorithms import PRESETS
+from swarm.algorithms import DATA
+from swarm.algorithms.refusals import refuse_run
+from swarm.algorithms.settings import AlgorithmSettings, CorrectionSettings, ValueSettings
+from swarm.settings import Settings
+
+__all__ = [
+    "AlgorithmSettings",
+    "BatchSettings",
+    "CorrectionSettings",
+    "DataSettings",
+    "EvalSettings",
+    "JsonValue",
+    "ModelSettings",
+    "OptimSettings",
+    "PolicySettings",
+    "SamplingSettings",
+    "Settings",
+    "TaskSettings",
+    "TrainConfig",
+    "ValueSettings",
+    "WarmupSettings",
+    "canonical_digest",
+    "canonical_json",
+    "set_path",
+]
 
 JsonValue = str | int | float | bool | None
-
-
-class Settings(BaseModel):
-    """A frozen part of the config in which an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
 
 class ModelSettings(Settings):
@@ -84,50 +102,6 @@ class BatchSettings(Settings):
         return self
 
 
-class AlgorithmSettings(Settings):
-    """Advantages and loss. `name` fills what is left out from its preset.
-
-    Advantage: `baseline` is subtracted from the reward, the result divided by `scale`.
-    Loss per token: -min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A), reduced by
-    `aggregation`, plus kl_coef * KL and minus entropy_coef * entropy under the same weights.
-    `kl` names the divergence whose gradient is followed: `reverse` is KL(pi || ref), `forward`
-    is KL(ref || pi). `kl_placement: reward` subtracts k1 from each token's reward instead.
-    """
-
-    name: str = "default"
-    baseline: Literal["none", "group", "leave_one_out", "batch"] = "group"
-    scale: Literal["none", "group_std", "batch_std"] = "none"
-    aggregation: Literal["token_mean", "sequence_mean", "fixed_length"] = "token_mean"
-    clip_low: float | None = Field(default=0.2, gt=0, le=1)
-    clip_high: float | None = Field(default=0.2, gt=0)
-    kl_coef: float = Field(default=0.0, ge=0)
-    kl: Literal["reverse", "forward"] = "reverse"
-    kl_placement: Literal["loss", "reward"] = "loss"
-    entropy_coef: float = 0.0
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        if (self.clip_low is None) != (self.clip_high is None):
-            raise ValueError("clip_low and clip_high are given together or both left null")
-        in_reward = self.kl_coef > 0 and self.kl_placement == "reward"
-        if in_reward and self.scale == "group_std" and self.baseline in ("none", "batch"):
-            raise ValueError(
-                f"scale 'group_std' cannot be had with kl_placement 'reward' and baseline "
-                f"{self.baseline!r}: its returns are per token; use 'batch_std' or 'none'"
-            )
-        return self
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fill_from_preset(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        name = data.get("name", "default")
-        if name not in PRESETS:
-            raise ValueError(f"unknown algorithm {name!r}; known: {', '.join(PRESETS)}")
-        return {**PRESETS[name], **data}
-
-
 class OptimSettings(Settings):
     """AdamW and its schedule."""
 
@@ -142,12 +116,16 @@ class OptimSettings(Settings):
 
 
 class DataSettings(Settings):
-    """Which prompts are asked in which order, and which groups are trained on."""
+    """Which prompts are asked in which order, and which groups are trained on.
+
+    `group_filter`: `mixed_rewards` drops groups whose rewards are all equal, `resample` also draws
+    groups of other prompts in their place (dynamic sampling, arXiv:2503.14476), at most
+    `resample_rounds` times a batch; what is still missing then is missing.
+    """
 
     order: Literal["uniform", "easy_first"] = "uniform"
-    group_filter: Literal["none", "mixed_rewards"] = Field(
-        default="none", description="mixed_rewards drops groups whose rewards are all equal"
-    )
+    group_filter: Literal["none", "mixed_rewards", "resample"] = "none"
+    resample_rounds: int = Field(default=4, ge=1, le=64)
 
 
 class WarmupSettings(Settings):
@@ -186,22 +164,20 @@ class TrainConfig(Settings):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        group, algorithm = self.batch.group_size, self.algorithm
-        if group == 1 and algorithm.baseline in ("group", "leave_one_out"):
-            raise ValueError(
-                f"algorithm.baseline {algorithm.baseline!r} needs batch.group_size of 2 or more"
-            )
-        if group == 1 and algorithm.scale == "group_std":
-            raise ValueError("algorithm.scale 'group_std' needs batch.group_size of 2 or more")
-        if group == 1 and self.data.group_filter == "mixed_rewards":
-            raise ValueError(
-                "data.group_filter 'mixed_rewards' needs batch.group_size of 2 or more"
-            )
-        if self.max_staleness and algorithm.clip_high is None:
-            raise ValueError(
-                "max_staleness above 0 needs a bounded ratio: set algorithm.clip_low and clip_high"
-            )
+        refuse_run(self)
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_data_from_preset(cls, raw: Any) -> Any:
+        """The algorithm's own `data` settings, where the config leaves them out."""
+        if not isinstance(raw, Mapping):
+            return raw
+        algorithm, data = raw.get("algorithm", {}), raw.get("data", {})
+        name = str(algorithm.get("name") if isinstance(algorithm, Mapping) else algorithm.name)
+        if name not in DATA or not isinstance(data, Mapping):
+            return raw
+        return {**raw, "data": {**DATA[name], **data}}
 
     def digest(self) -> str:
         """The sha256 of the canonical JSON of this config."""
@@ -210,12 +186,14 @@ class TrainConfig(Settings):
     def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
         """This config with dotted paths replaced, validated again.
 
-        Setting `algorithm.name` fills the rest of `algorithm` from that preset, except for the
-        other `algorithm.*` paths in `values`.
+        Setting `algorithm.name` fills the rest of `algorithm`, and what any preset sets under
+        `data`, from that preset, except for the other paths in `values`.
         """
         raw = self.model_dump(mode="json")
         if "algorithm.name" in values:
             raw["algorithm"] = {}
+            for name in (name for fields in DATA.values() for name in fields):
+                raw["data"].pop(name, None)
         for path, value in values.items():
             set_path(raw, path, value)
         return TrainConfig.model_validate(raw)

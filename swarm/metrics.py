@@ -5,10 +5,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from swarm.config import AlgorithmSettings, DataSettings
+from swarm.dataflow.drawing import Drawn
 from swarm.learn.advantages import TOLERANCE
 from swarm.learn.credit import reward_range
 from swarm.learn.learner import UpdateMetrics
 from swarm.records import Episode, Group, StopReason
+
+
+def of_batch(drawn: Drawn, data: DataSettings) -> dict[str, float]:
+    """Rollout figures of everything that was sampled, and what became of its groups."""
+    values = of_rollouts(drawn.groups)
+    values["data/groups_dropped"] = float(drawn.dropped)
+    if data.group_filter == "resample":
+        values["data/groups_resampled"] = float(drawn.resampled)
+        values["data/groups_missing"] = float(drawn.missing)
+    return values
 
 
 def of_rollouts(groups: Sequence[Group]) -> dict[str, float]:
@@ -55,24 +67,49 @@ def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
     }
 
 
-def of_updates(updates: Sequence[UpdateMetrics]) -> dict[str, float]:
-    """Loss, ratio and gradient figures of a batch's updates; empty when there was none."""
+def of_updates(
+    updates: Sequence[UpdateMetrics], algorithm: AlgorithmSettings | None = None
+) -> dict[str, float]:
+    """Loss, ratio and gradient figures of a batch's updates; empty when there was none.
+
+    An `algorithm` that takes no ratio to a sampler reports none, one with pairs their margins.
+    """
+    algorithm = algorithm or AlgorithmSettings()
     tokens = sum(u.tokens for u in updates)
     if not tokens:
         return {"tokens/trained": 0.0}
-    low, high = sum(u.clipped_low for u in updates), sum(u.clipped_high for u in updates)
-    return {
+    values = {
         "loss/policy": sum(u.policy_loss for u in updates) / len(updates),
-        "loss/kl": sum(u.kl_sum for u in updates) / len(updates),
         "policy/entropy": sum(u.entropy_sum for u in updates) / tokens,
+        "optim/grad_norm": sum(u.grad_norm for u in updates) / len(updates),
+        "optim/lr": updates[-1].lr,
+        "tokens/trained": float(tokens),
+    }
+    if algorithm.objective == "preference":
+        pairs = sum(u.pairs for u in updates)
+        values["dpo/margin"] = sum(u.margin_sum for u in updates) / pairs
+        values["dpo/acc"] = sum(u.wins for u in updates) / pairs
+    elif algorithm.samples:
+        values |= _ratios(updates, tokens)
+    if algorithm.baseline == "value":
+        values["loss/value"] = sum(u.value_loss for u in updates) / len(updates)
+    return values
+
+
+def _ratios(updates: Sequence[UpdateMetrics], tokens: int) -> dict[str, float]:
+    """Clipping over all updates; the gap to the sampler as the first update finds it."""
+    low, high = sum(u.clipped_low for u in updates), sum(u.clipped_high for u in updates)
+    first = updates[0]
+    squares = first.tokens * first.behaviour_squares
+    return {
+        "loss/kl": sum(u.kl_sum for u in updates) / len(updates),
         "policy/clip_frac": (low + high) / tokens,
         "policy/clip_frac_low": low / tokens,
         "policy/clip_frac_high": high / tokens,
         "policy/ratio_max": max(u.max_ratio for u in updates),
-        "mismatch/kl": updates[0].mismatch_sum / updates[0].tokens,
-        "optim/grad_norm": sum(u.grad_norm for u in updates) / len(updates),
-        "optim/lr": updates[-1].lr,
-        "tokens/trained": float(tokens),
+        "mismatch/kl": first.mismatch_sum / first.tokens,
+        "mismatch/ess": first.behaviour_sum**2 / squares if squares else float("nan"),
+        "mismatch/masked_frac": sum(u.masked for u in updates) / tokens,
     }
 
 

@@ -2,23 +2,27 @@
 
 The loop, per batch: ask problems, sample groups under the published weights, turn rewards into
 per-token advantages and weights, take the batch's optimizer updates, publish. It knows no
-algorithm; `swarm.learn.credit` and the loss settings do.
+algorithm; `swarm.learn.recipe` and the loss settings do.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from swarm import metrics, seeds
 from swarm.config import SamplingSettings, TrainConfig
-from swarm.dataflow.prompts import batch_problems
+from swarm.dataflow.drawing import Drawn, draw_batch
+from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
 from swarm.engine.torch_engine import TorchEngine
-from swarm.learn.credit import credited_trees, keep_groups, plain_trees
-from swarm.learn.learner import Diverged, Learner, UpdateMetrics
+from swarm.learn.credit import plain_trees
+from swarm.learn.learner import Diverged, Learner
+from swarm.learn.recipe import Recipe
+from swarm.learn.update import UpdateMetrics
 from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
@@ -91,14 +95,18 @@ class _Run:
             config.optim,
             seeds.derive(config.seed, "policy"),
         )
+        if config.algorithm.baseline == "value":
+            lr = config.algorithm.value.lr
+            self.policy.add_value_head(lr, seeds.derive(config.seed, "value"))
         self.learner = Learner(
             self.base.host.model,
             self.policy,
             config.optim,
             config.algorithm,
-            config.sampling.temperature,
+            config.sampling.temperature if config.algorithm.samples else 1.0,
             config.steps,
         )
+        self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
         self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
         self.eval_problems = held_out(self.family, config.evaluation.prompts, self.levels)
         self.writer = RunWriter(folder)
@@ -124,31 +132,30 @@ class _Run:
         self._record(0, self._evaluate())
 
     def one_batch(self) -> None:
-        """One batch of rollouts and its optimizer updates."""
+        """One batch, of rollouts or of demonstrations, and its optimizer updates."""
         config, began = self.config, time.monotonic()
         version = max(0, self.policy.version - config.max_staleness)
-        with self.policy.weights(version), self.policy.active(1):
-            groups = self._ask(version)
+        drawn = self._draw(version) if config.algorithm.samples else Drawn.nothing()
         rolled = time.monotonic()
-        kept = keep_groups(groups, config.data.group_filter)
-        updates = self._learn(kept.groups) if kept.groups else []
+        updates = self._learn(drawn.kept)
         learned = time.monotonic()
         staleness = self.policy.version - version
         self._publish()
         self.step += 1
-        values = metrics.of_rollouts(groups) | metrics.of_updates(updates)
+        values = metrics.of_batch(drawn, config.data) if config.algorithm.samples else {}
+        values |= metrics.of_updates(updates, config.algorithm)
         values |= {
             "staleness/mean": float(staleness),
-            "data/groups_dropped": float(kept.dropped),
             "time/rollout": rolled - began,
             "time/learn": learned - rolled,
             "time/sync": time.monotonic() - learned,
         }
-        values["perf/tokens_per_sec"] = metrics.token_count(groups) / (learned - began)
+        tokens = metrics.token_count(drawn.groups) or sum(update.tokens for update in updates)
+        values["perf/tokens_per_sec"] = tokens / (learned - began)
         if self.step % config.evaluation.every == 0 or self.step == config.steps:
             values |= self._evaluate()
         self._record(self.step, values)
-        self._sample_rows(groups)
+        self._sample_rows(drawn.groups)
         if self.step % config.checkpoint_every == 0 and self.step < config.steps:
             self._checkpoint()
 
@@ -160,7 +167,15 @@ class _Run:
         self.writer.seal(result)
         return result
 
-    def _ask(self, version: int) -> list[Group]:
+    def _draw(self, version: int) -> Drawn:
+        """The batch's groups, sampled from the weights of `version`."""
+        with self.policy.weights(version), self.policy.active(1):
+            return draw_batch(
+                partial(self._ask, version), self.config.batch.prompts, self.config.data
+            )
+
+    def _ask(self, version: int, number: int, first: int, count: int) -> list[Group]:
+        """Groups of the batch's problems `first` to `first + count - 1`, as its draw `number`."""
         config = self.config
         problems = batch_problems(
             self.family,
@@ -169,8 +184,10 @@ class _Run:
             seed=config.seed,
             step=self.step,
             steps=config.steps,
-            count=config.batch.prompts,
+            count=count,
+            first=first,
         )
+        again = ("again", number) if number else ()
         return roll_out(
             self.engine,
             self.base.tokenizer,
@@ -179,30 +196,25 @@ class _Run:
             members=config.batch.group_size,
             reward=config.task.reward,
             sampling=config.sampling,
-            seed_parts=(config.seed, "rollout", self.step),
+            seed_parts=(config.seed, "rollout", self.step, *again),
             version=version,
         )
 
     def _learn(self, groups: Sequence[Group]) -> list[UpdateMetrics]:
-        algorithm, batch = self.config.algorithm, self.config.batch
-        k1 = None
-        if algorithm.kl_coef and algorithm.kl_placement == "reward":
-            trees = plain_trees(groups)
-            reference = self._reference(trees, self.config.sampling.temperature)
-            sampled = [np.concatenate([n.logprobs[n.mask] for n in tree.nodes]) for tree in trees]
-            k1 = [s - r for s, r in zip(sampled, reference, strict=True)]
-        batches = credited_trees(
-            groups, algorithm, self.config.sampling.max_tokens, batch.minibatches, k1
+        config = self.config
+        if config.algorithm.samples:
+            return self.recipe.reinforce(groups) if groups else []
+        levels = allowed_levels(self.levels, config.data.order, self.step / config.steps)
+        return self.recipe.imitate(
+            supervised_batch(
+                self.family,
+                levels,
+                self.base.tokenizer,
+                config.batch.rollouts,
+                config.seed,
+                config.warmup.steps + self.step,
+            )
         )
-        references: list[list[FloatArray] | None] = [None] * len(batches)
-        if algorithm.kl_coef and algorithm.kl_placement == "loss":
-            temperature = self.config.sampling.temperature
-            references = [self._reference(trees, temperature) for trees in batches]
-        return [
-            self.learner.reinforce(trees, reference)
-            for _ in range(batch.epochs)
-            for trees, reference in zip(batches, references, strict=True)
-        ]
 
     def _reference(self, trees: Sequence[TokenTree], temperature: float) -> list[FloatArray]:
         with self.policy.weights(0):

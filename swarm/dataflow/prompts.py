@@ -14,12 +14,13 @@ def batch_problems(
     step: int,
     steps: int,
     count: int,
+    first: int = 0,
 ) -> list[Problem]:
-    """The `count` training problems of batch `step` (from 0) of `steps`."""
+    """Training problems `first` to `first + count - 1` of batch `step` (from 0) of `steps`."""
     allowed = allowed_levels(levels, data.order, step / max(1, steps))
     return [
         draw(family, "train", seeds.generator(seed, "prompt", step, index), allowed)
-        for index in range(count)
+        for index in range(first, first + count)
     ]
 
 

@@ -26,13 +26,20 @@ def penalised(
     ]
 
 
+def overlong_penalties(lengths: Sequence[int], budget: int, buffer: float) -> list[float]:
+    """In [0, 1] for each length: the share of the budget's last `buffer` tokens that it uses (Yu et
+    al. 2025, arXiv:2503.14476, eq. 13, of which this is the negative)."""
+    return [min(max(n - (budget - buffer), 0.0) / buffer, 1.0) for n in lengths]
+
+
 def episode_advantages(
     groups: Sequence[Sequence[float | None]], settings: AlgorithmSettings
 ) -> list[list[float | None]]:
     """(reward - baseline) / scale for each episode of each group; None stays None.
 
     Baselines: the group's mean, the mean of the group's other episodes (0 if there are none),
-    the batch's mean, or nothing. Scales: the group's or the batch's sample std (Bessel), or 1.
+    the batch's mean, or nothing. Scales: the group's or the batch's sample std (Bessel), the
+    group's mean (a group whose mean is not above 0 then has advantage 0), or 1.
     A group, or a batch, of equal rewards has advantage 0 wherever its own mean is the baseline.
     """
     everything = np.array([r for group in groups for r in group if r is not None], np.float64)
@@ -42,17 +49,20 @@ def episode_advantages(
 def token_returns_advantages(
     returns: Sequence[FloatArray | None], settings: AlgorithmSettings
 ) -> list[FloatArray | None]:
-    """Whiten per-token returns over the tokens of the whole batch (REINFORCE++).
+    """Whiten per-token returns (REINFORCE++) or advantages (PPO) over all tokens of the batch.
 
-    `returns[i]` is [T_i]: the reward to go of each token of episode i.
+    `returns[i]` is [T_i], over the trained tokens of episode i. A batch baseline subtracts their
+    mean, and so does a value baseline where it is scaled by the batch's std.
     """
     known = [r for r in returns if r is not None]
     if not known:
         return list(returns)
     everything = np.concatenate(known).astype(np.float64)
-    if settings.baseline == "batch" and _equal(everything):
+    value = settings.baseline == "value" and settings.scale == "batch_std"
+    centred = settings.baseline == "batch" or value
+    if centred and _equal(everything):
         return [None if r is None else np.zeros_like(r) for r in returns]
-    mean = everything.mean() if settings.baseline == "batch" else 0.0
+    mean = everything.mean() if centred else 0.0
     std = _std(everything) if settings.scale == "batch_std" else 1.0
     return [None if r is None else ((r - mean) / std).astype(np.float32) for r in returns]
 
@@ -86,7 +96,10 @@ def _group_advantages(
         "none": 1.0,
         "group_std": _std(known),
         "batch_std": _std(everything),
+        "group_mean": float(known.mean()),
     }[settings.scale]
+    if settings.scale == "group_mean" and scale <= TOLERANCE:
+        return [None if r is None else 0.0 for r in group]
 
     def advantage(reward: float) -> float:
         n = len(known)

@@ -9,11 +9,16 @@ from swarm.config import AlgorithmSettings
 from swarm.learn.advantages import (
     TOLERANCE,
     episode_advantages,
+    overlong_penalties,
     penalised,
     token_returns_advantages,
     token_weights,
 )
-from swarm.records import FloatArray, Group, TokenTree, action_node, context_node
+from swarm.learn.scored import ScoredTree, scored_tree
+from swarm.records import FloatArray, Group, TokenTree
+
+#: Per group, per episode: one advantage, or one a trained token; None where nothing was scored.
+Advantages = list[list[float | FloatArray | None]]
 
 
 @dataclass(frozen=True)
@@ -25,11 +30,11 @@ class KeptGroups:
 
 
 def keep_groups(groups: Sequence[Group], group_filter: str) -> KeptGroups:
-    """Apply `data.group_filter`. `mixed_rewards` drops groups that carry no signal (as DAPO's
-    dynamic sampling does, arXiv:2503.14476, without drawing replacements). A group in which
-    nothing could be scored has nothing to train and is dropped by every filter."""
+    """Apply `data.group_filter`. `mixed_rewards` and `resample` drop groups that carry no signal
+    (as DAPO's dynamic sampling does, arXiv:2503.14476; `swarm.dataflow.drawing` replaces them). A
+    group in which nothing could be scored has nothing to train and is dropped by every filter."""
     kept = [g for g in groups if any(e.reward is not None for e in g.episodes)]
-    if group_filter == "mixed_rewards":
+    if group_filter != "none":
         kept = [g for g in kept if reward_range(g) > TOLERANCE]
     return KeptGroups(kept, len(groups) - len(kept))
 
@@ -42,14 +47,7 @@ def reward_range(group: Group) -> float:
 
 def plain_trees(groups: Sequence[Group]) -> list[TokenTree]:
     """One tree a group, all scored completions trained, weights and advantages 1."""
-    return [
-        _tree(
-            g,
-            [1.0] * len(g.episodes),
-            [None if e.reward is None else 1.0 for e in g.episodes],
-        )
-        for g in groups
-    ]
+    return [scored_tree(group).tree for group in groups]
 
 
 def credited_trees(
@@ -59,87 +57,108 @@ def credited_trees(
     minibatches: int,
     k1: Sequence[FloatArray] | None = None,
 ) -> list[list[TokenTree]]:
-    """The optimizer batches of one pass: advantages over the whole batch, weights per update.
+    """`credit` for groups of single-turn episodes without a value baseline."""
+    scored = [scored_tree(group) for group in groups]
+    return credit(
+        scored, advantages(scored, settings, max_tokens, k1), settings, max_tokens, minibatches
+    )
 
-    `k1` holds, per group, log(pi/ref) of its trained tokens in tree order. It is needed when the
+
+def credit(
+    scored: Sequence[ScoredTree],
+    found: Advantages,
+    settings: AlgorithmSettings,
+    max_tokens: int,
+    minibatches: int,
+) -> list[list[TokenTree]]:
+    """The optimizer batches of one pass: the given advantages, and weights per update."""
+    return [
+        [
+            scored[i].credited(w, found[i])
+            for i, w in zip(
+                part,
+                token_weights([scored[i].lengths for i in part], settings.aggregation, max_tokens),
+                strict=True,
+            )
+        ]
+        for part in cut(len(scored), minibatches)
+    ]
+
+
+def cut(count: int, minibatches: int) -> list[list[int]]:
+    """0 .. count - 1 in order, in `minibatches` near-equal parts (fewer if there are fewer)."""
+    parts = np.array_split(np.arange(count), min(minibatches, max(1, count)))
+    return [part.tolist() for part in parts]
+
+
+def advantages(
+    scored: Sequence[ScoredTree],
+    settings: AlgorithmSettings,
+    max_tokens: int,
+    k1: Sequence[FloatArray] | None = None,
+) -> Advantages:
+    """Advantages over the whole batch, for every baseline but `value`.
+
+    `k1` holds, per tree, log(pi/ref) of its trained tokens in tree order. It is needed when the
     KL is placed in the reward: then a group or leave-one-out baseline sees each episode's reward
     less its summed penalty, and other baselines see per-token returns to go (the penalty on each
     token, the reward on the last), neither reset nor discounted.
     """
-    rewards = [[e.reward for e in g.episodes] for g in groups]
-    advantages: list[list[float | FloatArray | None]]
-    if settings.kl_placement == "reward" and settings.kl_coef and k1 is not None:
-        penalties = [_split(g, k) for g, k in zip(groups, k1, strict=True)]
-        if settings.baseline in ("group", "leave_one_out"):
-            sums = [[float(k.sum()) for k in ks] for ks in penalties]
-            rewards = [
-                penalised(r, s, settings.kl_coef) for r, s in zip(rewards, sums, strict=True)
-            ]
-            advantages = [list(a) for a in episode_advantages(rewards, settings)]
-        else:
-            advantages = _token_advantages(rewards, penalties, settings)
-    else:
-        advantages = [list(a) for a in episode_advantages(rewards, settings)]
-    batches = []
-    for part in np.array_split(np.arange(len(groups)), min(minibatches, max(1, len(groups)))):
-        lengths = [
-            [0 if e.reward is None else len(e.completion.tokens) for e in groups[int(i)].episodes]
-            for i in part
-        ]
-        weights = token_weights(lengths, settings.aggregation, max_tokens)
-        batches.append(
-            [
-                _tree(groups[int(i)], w, advantages[int(i)])
-                for i, w in zip(part, weights, strict=True)
-            ]
-        )
-    return batches
+    rewards = shaped_rewards(scored, settings, max_tokens)
+    if k1 is None or not settings.kl_in_reward:
+        return [list(a) for a in episode_advantages(rewards, settings)]
+    if settings.baseline in ("group", "leave_one_out"):
+        sums = [[float(k.sum()) for k in s.split(flat)] for s, flat in zip(scored, k1, strict=True)]
+        rewards = [penalised(r, s, settings.kl_coef) for r, s in zip(rewards, sums, strict=True)]
+        return [list(a) for a in episode_advantages(rewards, settings)]
+    per_token = token_rewards(scored, rewards, k1, settings.kl_coef)
+    returns = [[None if r is None else _to_go(r) for r in group] for group in per_token]
+    return whitened(returns, settings)
 
 
-def _token_advantages(
-    rewards: list[list[float | None]],
-    penalties: list[list[FloatArray]],
-    settings: AlgorithmSettings,
-) -> list[list[float | FloatArray | None]]:
-    flat: list[FloatArray | None] = []
-    for group, ks in zip(rewards, penalties, strict=True):
-        for reward, k in zip(group, ks, strict=True):
-            if reward is None:
-                flat.append(None)
-                continue
-            per_token = -settings.kl_coef * k
-            per_token[-1] += reward
-            flat.append(np.cumsum(per_token[::-1])[::-1].astype(np.float32))
-    whitened = iter(token_returns_advantages(flat, settings))
-    return [[next(whitened) for _ in group] for group in rewards]
+def shaped_rewards(
+    scored: Sequence[ScoredTree], settings: AlgorithmSettings, max_tokens: int
+) -> list[list[float | None]]:
+    """The episodes' rewards less their overlong penalties (`advantages.overlong_penalties`)."""
+    if not settings.overlong_buffer:
+        return [list(s.rewards) for s in scored]
+    buffer, factor = settings.overlong_buffer * max_tokens, settings.overlong_factor
+    return [
+        penalised(s.rewards, overlong_penalties(s.lengths, max_tokens, buffer), factor)
+        for s in scored
+    ]
 
 
-def _split(group: Group, values: FloatArray) -> list[FloatArray]:
-    """Per episode, its part of a flat per-token array; unscored episodes get an empty part."""
-    parts, start = [], 0
-    for episode in group.episodes:
-        n = 0 if episode.reward is None else len(episode.completion.tokens)
-        parts.append(values[start : start + n].copy())
-        start += n
-    return parts
+def token_rewards(
+    scored: Sequence[ScoredTree],
+    rewards: Sequence[Sequence[float | None]],
+    k1: Sequence[FloatArray] | None,
+    kl_coef: float,
+) -> list[list[FloatArray | None]]:
+    """Per episode [T]: -kl_coef x k1 on each trained token, the episode's reward on its last."""
+    found: list[list[FloatArray | None]] = []
+    for index, (tree, group) in enumerate(zip(scored, rewards, strict=True)):
+        flat = np.zeros(tree.tree.trained_tokens, np.float32) if k1 is None else k1[index]
+        parts = tree.split(flat)
+        found.append([_with_last(r, -kl_coef * k) for r, k in zip(group, parts, strict=True)])
+    return found
 
 
-def _tree(
-    group: Group, weights: Sequence[float], advantages: Sequence[float | FloatArray | None]
-) -> TokenTree:
-    """The prompt, then one action node a scored episode; unscored episodes leave no node."""
-    nodes = [context_node(group.prompt)]
-    for episode, weight, advantage in zip(group.episodes, weights, advantages, strict=True):
-        if advantage is None:
-            continue
-        nodes.append(
-            action_node(
-                episode.completion.tokens,
-                0,
-                logprobs=episode.completion.logprobs,
-                weight=weight,
-                advantage=advantage,
-                version=episode.version,
-            )
-        )
-    return TokenTree(tuple(nodes))
+def whitened(
+    per_token: Sequence[Sequence[FloatArray | None]], settings: AlgorithmSettings
+) -> Advantages:
+    """Per-token returns or advantages, whitened over the batch as the settings say."""
+    flat = [values for group in per_token for values in group]
+    done = iter(token_returns_advantages(flat, settings))
+    return [[next(done) for _ in group] for group in per_token]
+
+
+def _with_last(reward: float | None, per_token: FloatArray) -> FloatArray | None:
+    if reward is None:
+        return None
+    per_token[-1] += reward
+    return per_token
+
+
+def _to_go(rewards: FloatArray) -> FloatArray:
+    return np.cumsum(rewards[::-1])[::-1].astype(np.float32)

@@ -20,10 +20,12 @@ from swarm.records import BoolArray, IntArray, Node, TokenTree
 
 @dataclass(frozen=True)
 class TrainedTokens:
-    """Per trained token, in tree order: `logprobs` and `entropy`, both [M], fp32."""
+    """Per trained token, in tree order: `logprobs` and `entropy`, both [M], fp32, and `hidden`
+    [M, D], the states that predict the tokens."""
 
     logprobs: Tensor
     entropy: Tensor
+    hidden: Tensor
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def _score(
 ) -> TrainedTokens:
     if not order:
         nothing = torch.zeros(0, device=next(model.parameters()).device)
-        return TrainedTokens(nothing, nothing)
+        return TrainedTokens(nothing, nothing, nothing[:, None])
     hidden_MD = torch.cat(hidden_rows)
     in_tree_order = sorted(range(len(order)), key=order.__getitem__)
     targets = torch.as_tensor(
@@ -166,4 +168,4 @@ def _score(
         entropy = -(logprobs_MV.exp() * logprobs_MV).sum(-1)
     else:
         entropy = torch.zeros_like(logprobs)
-    return TrainedTokens(logprobs, entropy)
+    return TrainedTokens(logprobs, entropy, hidden_MD)

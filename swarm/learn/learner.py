@@ -1,17 +1,22 @@
 """The learner: token trees in, one optimizer update out."""
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from swarm.config import AlgorithmSettings, OptimSettings
-from swarm.learn.forward import trained_logprobs
+from swarm.learn.forward import TrainedTokens, trained_logprobs
 from swarm.learn.loss import policy_loss, supervised_loss
+from swarm.learn.preference import preference_loss
+from swarm.learn.ratios import sequence_ids
+from swarm.learn.update import Beside
+from swarm.learn.update import UpdateMetrics as UpdateMetrics
+from swarm.learn.value import value_loss
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, TokenTree
 
@@ -21,22 +26,6 @@ TOKEN_BUDGET = 16_384
 
 class Diverged(Exception):
     """A loss or gradient is not finite; the weights are those before this update."""
-
-
-@dataclass(frozen=True)
-class UpdateMetrics:
-    """What one update saw; sums are over `tokens` trained tokens."""
-
-    tokens: int
-    policy_loss: float
-    kl_sum: float
-    entropy_sum: float
-    clipped_low: int
-    clipped_high: int
-    max_ratio: float
-    mismatch_sum: float
-    grad_norm: float
-    lr: float
 
 
 class Learner:
@@ -62,55 +51,107 @@ class Learner:
         self.token_budget = token_budget
 
     def reinforce(
-        self, trees: Sequence[TokenTree], reference: Sequence[FloatArray] | None = None
+        self,
+        trees: Sequence[TokenTree],
+        reference: Sequence[FloatArray] | None = None,
+        beside: Beside | None = None,
     ) -> UpdateMetrics:
-        """One policy-gradient update on the union of `trees`, weights as given.
+        """One update by the algorithm's objective on the union of `trees`, weights as given.
 
-        `reference` holds, per tree, the reference log-probabilities of its trained tokens.
-        Raises Diverged, leaving weights and optimizer as they were.
+        `reference` holds, per tree, the reference log-probabilities of its trained tokens; `beside`
+        holds these and all else that the objective needs. Raises Diverged, leaving weights and
+        optimizer as they were, and ValueError where a tree has no sequences (`sequence_ids`).
         """
+        beside = beside or Beside(reference)
         self.policy.optimizer.zero_grad(set_to_none=True)
-        sums = dict.fromkeys(("policy", "kl", "entropy", "low", "high", "mismatch"), 0.0)
-        max_ratio, tokens = 0.0, 0
+        sums: defaultdict[str, float] = defaultdict(float)
+        max_ratio, tokens = 0.0, sum(tree.trained_tokens for tree in trees)
         for batch in micro_batches(trees, self.token_budget):
-            part = [trees[i] for i in batch]
+            part, extra = [trees[i] for i in batch], beside.part(batch)
             with self._active():
                 seen = trained_logprobs(self.model, part, self.temperature, with_entropy=True)
-            refs = None if reference is None else self._tensor([reference[i] for i in batch])
-            loss = policy_loss(
-                seen.logprobs,
-                seen.entropy,
-                self._field(part, "logprobs"),
-                self._field(part, "advantage"),
-                self._field(part, "weight"),
-                refs,
-                self.algorithm,
-            )
-            loss.total.backward()  # type: ignore[no-untyped-call]
-            tokens += len(seen.logprobs)
-            max_ratio = max(max_ratio, float(loss.max_ratio))
-            for key, value in (
-                ("policy", loss.policy),
-                ("kl", loss.kl),
-                ("entropy", seen.entropy.detach().sum()),
-                ("low", loss.clipped_low),
-                ("high", loss.clipped_high),
-                ("mismatch", loss.mismatch),
-            ):
+            total, parts = self._losses(part, seen, extra, tokens)
+            total.backward()  # type: ignore[no-untyped-call]
+            max_ratio = max(max_ratio, float(parts.pop("max_ratio", 0.0)))
+            sums["entropy_sum"] += float(seen.entropy.detach().sum())
+            for key, value in parts.items():
                 sums[key] += float(value)
         grad_norm, lr = self._update(self._scheduled_lr())
         return UpdateMetrics(
             tokens=tokens,
-            policy_loss=sums["policy"],
-            kl_sum=sums["kl"],
-            entropy_sum=sums["entropy"],
-            clipped_low=int(sums["low"]),
-            clipped_high=int(sums["high"]),
+            policy_loss=sums["policy_loss"],
+            kl_sum=sums["kl_sum"],
+            entropy_sum=sums["entropy_sum"],
+            clipped_low=int(sums["clipped_low"]),
+            clipped_high=int(sums["clipped_high"]),
             max_ratio=max_ratio,
-            mismatch_sum=sums["mismatch"],
+            mismatch_sum=sums["mismatch_sum"],
             grad_norm=grad_norm,
             lr=lr,
+            masked=int(sums["masked"]),
+            behaviour_sum=sums["behaviour_sum"],
+            behaviour_squares=sums["behaviour_squares"],
+            value_loss=sums["value_loss"],
+            pairs=int(sums["pairs"]),
+            margin_sum=sums["margin_sum"],
+            wins=int(sums["wins"]),
         )
+
+    def _losses(
+        self, trees: Sequence[TokenTree], seen: TrainedTokens, beside: Beside, tokens: int
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """What to differentiate of a micro-batch, and its detached sums by their metric's field.
+        `tokens` are those of the whole optimizer batch."""
+        reference = None if beside.reference is None else self._tensor(beside.reference)
+        if self.algorithm.objective == "preference":
+            assert reference is not None
+            pairs = np.repeat(np.arange(len(trees)), [tree.trained_tokens for tree in trees])
+            pair = preference_loss(
+                seen.logprobs,
+                reference,
+                self._field(trees, "advantage"),
+                self._field(trees, "weight"),
+                torch.as_tensor(pairs, device=reference.device),
+                self.algorithm.beta,
+            )
+            count = torch.tensor(len(trees))
+            found = {"policy_loss": pair.total.detach(), "pairs": count}
+            return pair.total, found | {"margin_sum": pair.margin, "wins": pair.wins}
+        sequences = None
+        if self.algorithm.needs_sequences:
+            sequences = torch.as_tensor(sequence_ids(trees), device=seen.logprobs.device)
+        loss = policy_loss(
+            seen.logprobs,
+            seen.entropy,
+            self._field(trees, "logprobs"),
+            self._field(trees, "advantage"),
+            self._field(trees, "weight"),
+            reference,
+            self.algorithm,
+            anchor_logprobs=None if beside.anchor is None else self._tensor(beside.anchor),
+            sequences=sequences,
+        )
+        sums = {
+            "policy_loss": loss.policy,
+            "kl_sum": loss.kl,
+            "clipped_low": loss.clipped_low,
+            "clipped_high": loss.clipped_high,
+            "mismatch_sum": loss.mismatch,
+            "max_ratio": loss.max_ratio,
+            "masked": loss.masked,
+            "behaviour_sum": loss.behaviour,
+            "behaviour_squares": loss.behaviour_squares,
+        }
+        if self.policy.value_head is None or beside.values is None or beside.returns is None:
+            return loss.total, sums
+        critic = value_loss(
+            self.policy.value_head(seen.hidden),
+            self._tensor(beside.values),
+            self._tensor(beside.returns),
+            self.algorithm.value.clip,
+            tokens,
+        )
+        return loss.total + critic, sums | {"value_loss": critic.detach()}
 
     def supervise(self, trees: Sequence[TokenTree], lr: float) -> float:
         """One cross-entropy update; returns the loss. Raises Diverged."""
@@ -130,11 +171,29 @@ class Learner:
     def logprobs(self, trees: Sequence[TokenTree], temperature: float) -> list[FloatArray]:
         """Per tree, the log-probabilities of its trained tokens at `temperature` under the weights
         in force."""
+        return self._by_tree(trees, temperature, lambda seen: seen.logprobs)
+
+    @torch.no_grad()
+    def values(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
+        """Per tree, the value head's estimate of the state that each trained token is sampled in.
+        Raises ValueError for a policy without a value head."""
+        head = self.policy.value_head
+        if head is None:
+            raise ValueError("the policy has no value head")
+        return self._by_tree(trees, 1.0, lambda seen: head(seen.hidden))
+
+    def _by_tree(
+        self,
+        trees: Sequence[TokenTree],
+        temperature: float,
+        of: Callable[[TrainedTokens], Tensor],
+    ) -> list[FloatArray]:
+        """Per tree, what `of` reads from a forward pass, [trained tokens]."""
         found: list[FloatArray] = [np.zeros(0, np.float32)] * len(trees)
         for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
             with self._active():
-                flat = trained_logprobs(self.model, part, temperature).logprobs.cpu().numpy()
+                flat = of(trained_logprobs(self.model, part, temperature)).cpu().numpy()
             ends = np.cumsum([tree.trained_tokens for tree in part])
             for index, values in zip(batch, np.split(flat, ends[:-1]), strict=True):
                 found[index] = values
@@ -144,15 +203,20 @@ class Learner:
         return self.policy.active(1)
 
     def _update(self, lr: float) -> tuple[float, float]:
-        parameters = list(self.policy.parameters.values())
-        norm = float(nn.utils.clip_grad_norm_(parameters, self.optim.grad_clip))
-        if not math.isfinite(norm):
+        """Clip and step; the policy's gradient norm and `lr`. A value head, the optimizer's second
+        group, is clipped on its own and keeps its learning rate."""
+        groups = self.policy.optimizer.param_groups
+        norms = [
+            float(nn.utils.clip_grad_norm_(group["params"], self.optim.grad_clip))
+            for group in groups
+        ]
+        broken = [norm for norm in norms if not math.isfinite(norm)]
+        if broken:
             self.policy.optimizer.zero_grad(set_to_none=True)
-            raise Diverged(f"the gradient norm is {norm}")
-        for group in self.policy.optimizer.param_groups:
-            group["lr"] = lr
+            raise Diverged(f"the gradient norm is {broken[0]}")
+        groups[0]["lr"] = lr
         self.policy.optimizer.step()
-        return norm, lr
+        return norms[0], lr
 
     def _scheduled_lr(self) -> float:
         return scheduled_lr(self.optim, self.policy.version, self.total_steps)

@@ -10,14 +10,20 @@ import torch
 from torch import Tensor
 
 from swarm.config import AlgorithmSettings
-
-#: log-ratios are clamped to this before exp, so that no ratio overflows fp32.
-MAX_LOG_RATIO = 20.0
+from swarm.learn.corrections import correction
+from swarm.learn.ratios import MAX_LOG_RATIO as MAX_LOG_RATIO
+from swarm.learn.ratios import log_ratio as bounded_log_ratio
+from swarm.learn.ratios import sequence_mean
 
 
 @dataclass(frozen=True)
 class LossParts:
-    """`total` is what is differentiated; the rest are detached sums over tokens, for metrics."""
+    """`total` is what is differentiated; the rest are detached sums over tokens, for metrics.
+
+    `clipped_*` count ratios that their bound holds (for `truncated` weights: that lie outside),
+    `masked` tokens that a correction drops. `mismatch` sums k3 of pi against the sampler, and
+    `behaviour` and `behaviour_squares` the ratio pi_old / mu: their effective sample size.
+    """
 
     total: Tensor
     policy: Tensor
@@ -26,6 +32,9 @@ class LossParts:
     clipped_high: Tensor
     max_ratio: Tensor
     mismatch: Tensor
+    masked: Tensor
+    behaviour: Tensor
+    behaviour_squares: Tensor
 
 
 def policy_loss(
@@ -36,36 +45,55 @@ def policy_loss(
     weights: Tensor,
     reference_logprobs: Tensor | None,
     settings: AlgorithmSettings,
+    *,
+    anchor_logprobs: Tensor | None = None,
+    sequences: Tensor | None = None,
 ) -> LossParts:
-    """Clipped policy gradient with KL and entropy terms. All tensors are [M], fp32.
+    """Policy gradient with KL and entropy terms. All tensors are [M], fp32; `sequences` are ids.
 
-    Policy term: -min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A), rho = exp(logpi - logmu)
-    (Schulman et al. 2017, arXiv:1707.06347, eq. 7); without clip bounds, -rho A.
-    KL term, by the divergence whose gradient it has: `reverse`, rho x k3 with rho attached,
+    Policy term by `objective`, rho = exp(logpi - log of the anchor): `clip` is
+    -min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A) (Schulman et al. 2017, arXiv:1707.06347,
+    eq. 7) or, without bounds, -rho A; `truncated` is -sg(clip(rho)) A logpi (arXiv:2506.13585);
+    `likelihood` is -A logpi. It is then corrected (`swarm.learn.corrections`).
+
+    KL term, by the divergence whose gradient it has: `reverse`, pi/mu x k3 with the ratio attached,
     gives KL(pi || ref), on- and off-policy; `forward`, k3 alone, gives KL(ref || pi)
     on-policy. k3 = ref/pi - log(ref/pi) - 1 (Schulman 2020, "Approximating KL divergence").
     """
-    log_ratio = (logprobs - sampler_logprobs).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
-    ratio = log_ratio.exp()
-    surrogate = ratio * advantages
-    low = torch.zeros_like(ratio, dtype=torch.bool)
-    high = torch.zeros_like(ratio, dtype=torch.bool)
-    if settings.clip_low is not None and settings.clip_high is not None:
-        clipped = ratio.clamp(1 - settings.clip_low, 1 + settings.clip_high) * advantages
-        low = (ratio < 1 - settings.clip_low) & (advantages < 0)
-        high = (ratio > 1 + settings.clip_high) & (advantages > 0)
-        surrogate = torch.minimum(surrogate, clipped)
+    log_ratio = bounded_log_ratio(logprobs, sampler_logprobs)
+    stepped = log_ratio
+    if anchor_logprobs is not None:
+        stepped = bounded_log_ratio(logprobs, anchor_logprobs)
+    token_log_ratio = stepped
+    if settings.ratio == "sequence":
+        assert sequences is not None
+        mean = sequence_mean(stepped.detach(), sequences)
+        stepped = mean + (logprobs - logprobs.detach())
+    ratio = stepped.exp()
+    surrogate, low, high = _surrogate(ratio, logprobs, advantages, settings)
+    fix = correction(
+        settings.correction, logprobs, sampler_logprobs, advantages, anchor_logprobs, sequences
+    )
+    masked = torch.zeros_like(low.sum())
+    if fix is not None:
+        surrogate, masked = fix.apply(surrogate), (~fix.keep).sum()
     policy = -(weights * surrogate).sum()
     kl = torch.zeros_like(policy)
     if reference_logprobs is not None:
-        toward = (reference_logprobs - logprobs).clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
+        toward = bounded_log_ratio(reference_logprobs, logprobs)
         k3 = toward.exp() - toward - 1
-        kl = (weights * (ratio * k3 if settings.kl == "reverse" else k3)).sum()
+        sampler_ratio = ratio if stepped is log_ratio else log_ratio.exp()
+        kl = (weights * (sampler_ratio * k3 if settings.kl == "reverse" else k3)).sum()
     coefficient = settings.kl_coef if settings.kl_placement == "loss" else 0.0
     total = policy + coefficient * kl
     if settings.entropy_coef:
         total = total - settings.entropy_coef * (weights * entropy).sum()
+    if settings.log_ratio_coef:
+        total = total + settings.log_ratio_coef * (weights * token_log_ratio.square()).sum()
     back = -log_ratio.detach()
+    behaviour = (-back).exp()
+    if anchor_logprobs is not None:
+        behaviour = bounded_log_ratio(anchor_logprobs, sampler_logprobs).exp()
     return LossParts(
         total=total,
         policy=policy.detach(),
@@ -74,7 +102,29 @@ def policy_loss(
         clipped_high=high.sum(),
         max_ratio=ratio.detach().max(),
         mismatch=(back.exp() - back - 1).sum(),
+        masked=masked,
+        behaviour=behaviour.double().sum(),
+        behaviour_squares=behaviour.double().square().sum(),
     )
+
+
+def _surrogate(
+    ratio: Tensor, logprobs: Tensor, advantages: Tensor, settings: AlgorithmSettings
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What is maximised of each token, and whether its ratio is held below or above; [M] each."""
+    nowhere = torch.zeros_like(ratio, dtype=torch.bool)
+    if settings.objective == "likelihood":
+        return logprobs * advantages, nowhere, nowhere
+    surrogate = ratio * advantages
+    if settings.clip_low is None or settings.clip_high is None:
+        return surrogate, nowhere, nowhere
+    least, most = 1 - settings.clip_low, 1 + settings.clip_high
+    clipped = ratio.clamp(least, most)
+    if settings.objective == "truncated":
+        return clipped.detach() * advantages * logprobs, ratio < least, ratio > most
+    low = (ratio < least) & (advantages < 0)
+    high = (ratio > most) & (advantages > 0)
+    return torch.minimum(surrogate, clipped * advantages), low, high
 
 
 def supervised_loss(logprobs: Tensor, weights: Tensor) -> Tensor:

@@ -13,14 +13,16 @@ from torch import Tensor, nn
 
 from swarm.config import OptimSettings, PolicySettings
 from swarm.policy.lora import AdapterHost, Pair, Span
+from swarm.policy.value_head import ValueHead
 
 
 class Policy:
     """One trainable policy on a base model. `slot` names it there; full weights take the base
     for themselves.
 
-    `parameters` maps names to the trained tensors (adapter pairs, or all weights). `version`
-    counts optimizer batches. `snapshots` holds the frozen versions that are still needed.
+    `parameters` maps names to the trained tensors (adapter pairs, or all weights; then those of the
+    value head, if there is one). `version` counts optimizer batches. `snapshots` holds the frozen
+    versions that are still needed.
     """
 
     def __init__(
@@ -50,6 +52,17 @@ class Policy:
             host.model.requires_grad_(True)
             self.parameters = dict(host.model.named_parameters())
         self.optimizer = make_optimizer(list(self.parameters.values()), optim)
+        self.value_head: ValueHead | None = None
+
+    def add_value_head(self, lr: float, seed: int) -> None:
+        """Give the policy a fresh value head, as the optimizer's second group: stepped at `lr`,
+        whatever the schedule, and clipped on its own."""
+        embeddings = self.host.model.get_output_embeddings()  # type: ignore[operator]
+        weight = embeddings.weight
+        self.value_head = ValueHead(weight.shape[1], seed, weight.device)
+        named = {f"value_head.{name}": p for name, p in self.value_head.named_parameters()}
+        self.parameters |= named
+        self.optimizer.add_param_group({"params": list(named.values()), "lr": lr})
 
     @contextmanager
     def active(self, rows: int) -> Iterator[None]:

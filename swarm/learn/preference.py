@@ -1,0 +1,79 @@
+"""DPO: which episodes are a pair, and the loss of a pair."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from swarm.learn.advantages import TOLERANCE
+from swarm.records import Group, TokenTree, action_node, context_node
+
+
+def pair_of(group: Group) -> Group | None:
+    """The group's best and worst scored episode, in that order (the first of equals), or None when
+    its rewards are all equal."""
+    scored = [e for e in group.episodes if e.reward is not None]
+    if not scored:
+        return None
+    best = max(scored, key=lambda e: e.reward or 0.0)
+    worst = min(scored, key=lambda e: e.reward or 0.0)
+    if (best.reward or 0.0) - (worst.reward or 0.0) <= TOLERANCE:
+        return None
+    return replace(group, episodes=(best, worst))
+
+
+def pair_batches(groups: Sequence[Group], minibatches: int) -> list[list[TokenTree]]:
+    """The optimizer batches of one pass: one tree a pair, advantage +1 on the chosen and -1 on the
+    rejected answer, weight 1 / (pairs of the update). Groups without a pair are left out."""
+    pairs = [pair for pair in map(pair_of, groups) if pair is not None]
+    cuts = np.array_split(np.arange(len(pairs)), min(minibatches, max(1, len(pairs))))
+    return [[_tree(pairs[int(i)], 1 / len(cut)) for i in cut] for cut in cuts if len(cut)]
+
+
+def _tree(pair: Group, weight: float) -> TokenTree:
+    answers = (
+        action_node(
+            episode.completion.tokens,
+            0,
+            logprobs=episode.completion.logprobs,
+            weight=weight,
+            advantage=sign,
+            version=episode.version,
+        )
+        for episode, sign in zip(pair.episodes, (1.0, -1.0), strict=True)
+    )
+    return TokenTree((context_node(pair.prompt), *answers))
+
+
+@dataclass(frozen=True)
+class PreferenceParts:
+    """`total` is what is differentiated; `margin` and `wins` are detached sums over pairs."""
+
+    total: Tensor
+    margin: Tensor
+    wins: Tensor
+
+
+def preference_loss(
+    logprobs: Tensor,
+    reference_logprobs: Tensor,
+    signs: Tensor,
+    weights: Tensor,
+    pairs: Tensor,
+    beta: float,
+) -> PreferenceParts:
+    """-log sigmoid(margin) of each pair (Rafailov et al. 2023, arXiv:2305.18290, eq. 7), weighted.
+
+    Per token, [M]: `signs` is +1 in the chosen and -1 in the rejected answer, `pairs` the id of its
+    pair from 0, `weights` its pair's weight. A pair's margin is beta x the signed sum of
+    log(pi/ref) over both answers, taken in fp64.
+    """
+    count = int(pairs.max()) + 1
+    signed = (logprobs.double() - reference_logprobs.double()) * signs.double()
+    margins = beta * signed.new_zeros(count).index_add(0, pairs, signed)
+    by_pair = signed.new_zeros(count).index_copy(0, pairs, weights.double())
+    total = -(by_pair * torch.nn.functional.logsigmoid(margins)).sum()
+    found = margins.detach()
+    return PreferenceParts(total.float(), found.sum(), (found > 0).sum())
