@@ -202,7 +202,7 @@ def _join(address: str, namespace: str) -> None:
     import ray
 
     try:
-        ray.init(address=address, namespace=namespace, log_to_driver=False, configure_logging=False)
+        ray.init(address=address, namespace=namespace, log_to_driver=False)
     except (ConnectionError, RuntimeError) as error:
         raise RayUnreachable(address, one_line(str(error))) from error
 
