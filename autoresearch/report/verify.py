@@ -1,9 +1,9 @@
 """Does a report follow from its runs? Every difference is named.
 
 The runs come first: each counted attempt against its seal, and its seal against the ledger. Then
-the plan against its registration, and the tuned value against the tuning runs. Then everything that the report says is computed again and
-compared byte for byte: claims, text, plan and the figures' data. The PNGs are not compared, for
-fonts differ between machines; their data are.
+the plan against its registration, and the tuned value against the tuning runs. Then everything
+that the report says is computed again and compared byte for byte: claims, text, plan and the
+figures' data. The PNGs are not compared, for fonts differ between machines; their data are.
 """
 
 import json

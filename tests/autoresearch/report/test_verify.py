@@ -174,9 +174,9 @@ def test_a_plan_registered_after_the_fact_is_named(built: Built) -> None:
 
 
 def test_a_trial_made_for_another_plan_is_named(built: Built) -> None:
-    first, *others = built.facts.trials
-    spec = first.spec.model_copy(update={"registration": "f" * 64})
-    problems = verify(replace(built.facts, trials=(replace(first, spec=spec), *others)), built.home)
+    *others, last = built.facts.trials
+    spec = last.spec.model_copy(update={"registration": "f" * 64})
+    problems = verify(replace(built.facts, trials=(*others, replace(last, spec=spec))), built.home)
     assert any("it was made for plan ffff" in problem for problem in problems)
 
 
