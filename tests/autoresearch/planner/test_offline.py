@@ -5,10 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
+from autoresearch.planner.catalogue import FACTORS
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import preview
+from autoresearch.planner.settings import known_paths
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.errors import BadInput
@@ -323,3 +327,35 @@ def test_preview_has_exactly_the_documented_keys() -> None:
 def test_a_task_named_in_the_topic_or_by_the_user_is_the_task() -> None:
     assert plan("does std matter on the sort task?").tasks == ("sort",)
     assert plan("does std matter on the sort task?", task="order").tasks == ("order",)
+
+
+WORDS = "GRPO RLOO PPO vs or than better with at , 0 1 4 16 0.2 1e-3 steps rollouts entropy"
+PHRASES = [
+    *(alias for known in FACTORS.values() for alias in known.aliases),
+    *(w for known in FACTORS.values() for phrases in known.words.values() for w in phrases),
+    *WORDS.split(),
+]
+VALUES = st.sampled_from([0, 1, -1, 0.5, 64, True, None, "none", "group", "rloo", "full"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(PHRASES), min_size=1, max_size=6),
+    st.dictionaries(st.sampled_from(known_paths()), VALUES, max_size=1),
+    st.sampled_from(["smoke", "quick", "full"]),
+)
+def test_any_topic_makes_runnable_trials_or_is_refused_in_one_line(
+    phrases: list[str], values: dict[str, object], profile: str
+) -> None:
+    try:
+        drafted = plan(" ".join(phrases), set=values, profile=profile)
+    except BadInput as refused:
+        line = str(refused)
+        event("refused")
+    else:
+        line = drafted.question
+        for arm in drafted.arms:
+            for task in drafted.tasks:
+                assert drafted.train_config(arm.id, task, 1, {}).task.ref == task
+    assert line
+    assert "\n" not in line
