@@ -3,7 +3,8 @@
 On this machine Ray is started for the study and dies with its driver, trials included. On a
 standing cluster each trial is a detached named actor that outlives its driver; the next driver
 adopts it by name. All nodes must see the same file system at the same paths, with this package
-installed: attempts report through their folders.
+installed: attempts report through their folders. When Ray's control service (GCS) dies, Ray ends
+the driver within a minute; the study is then resumed as after any other death of its driver.
 """
 
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swarm.cluster.actor import TRAIN, Job, Outcome, TrialActor, one_line
-from swarm.cluster.errors import InfrastructureError, RayUnreachable
+from swarm.cluster.errors import ClusterLost, InfrastructureError, RayUnreachable
 from swarm.cluster.reach import check_reachable
 from swarm.logfile import routed_to
 
@@ -83,12 +84,18 @@ class Cluster:
         self._leave.close()
 
     def capacity(self) -> int:
-        """How many attempts can run now, the running ones included."""
+        """How many attempts can run now, the running ones included.
+
+        Raises ClusterLost when the local Ray has died.
+        """
         import ray
 
         if self._standing:  # others may use it too
             return len(self._running) + int(ray.available_resources().get("CPU", 0))
-        return int(ray.cluster_resources().get("CPU", 0))
+        cpus = int(ray.cluster_resources().get("CPU", 0))
+        if cpus == 0:
+            raise ClusterLost("Ray on this machine has died; resume the study")
+        return cpus
 
     def submit(
         self,
