@@ -31,10 +31,14 @@ _OTHER_LEVELS = "ask for other levels, or use --set"
 
 @dataclass(frozen=True)
 class Conditions:
-    """The control arm's config, the factors as the plan holds them, what was done to get there."""
+    """The control arm's config, the factors as the plan holds them, what was done to get there.
+
+    `chosen` are the paths that the topic or the user fixes: nothing may move them.
+    """
 
     train: TrainConfig
     factors: tuple[Factor, ...]
+    chosen: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -60,13 +64,18 @@ def settle(
     fixed |= spoken
     fixed |= options.set
     notes = [f"held fixed as the topic says: {_list(spoken)}"] if spoken else []
-    repairs, why = _repairs(fixed, treatments, options.set)
+    repairs, why = _repairs(fixed, treatments, {**spoken, **options.set})
     fixed |= repairs
     notes += why
     for treatment in treatments:
         fixed |= treatment.factor.assign(treatment.control)
     train = configure(TrainConfig(), fixed, "set" if options.set else "playbook")
-    return Conditions(train, tuple(_factor(t, fixed) for t in treatments), tuple(notes))
+    return Conditions(
+        train=train,
+        factors=tuple(_factor(t, fixed) for t in treatments),
+        chosen=frozenset((*spoken, *options.set)),
+        notes=tuple(notes),
+    )
 
 
 def check_set(values: Mapping[str, JsonValue], treatments: Sequence[Treatment]) -> None:
@@ -160,7 +169,7 @@ def _refuse_conflict(
     taken = set(chosen).union(*(t.factor.paths for t in others))
     if taken & set(requirement.repair):
         raise BadInput(
-            "set" if set(chosen) & set(requirement.repair) else "topic",
+            "plan",
             f"{requirement.code} {treatment.name} cannot act: {requirement.reason}",
             f"use {_list(requirement.repair)}",
         )

@@ -268,7 +268,7 @@ def test_set_wins_over_the_playbook_and_stops_the_tuning() -> None:
     drafted = plan("group size 4 vs 16", set={"optim.lr": 5e-4, "steps": 33})
     assert (drafted.train.optim.lr, drafted.train.steps) == (5e-4, 33)
     assert drafted.tuning is None
-    assert any("--set fixes it" in note for note in drafted.notes)
+    assert any("or --set fixes it" in note for note in drafted.notes)
     chain = plan("length bias of GRPO", set={"sampling.max_tokens": 24})
     assert chain.train_config(chain.arms[0].id, "chain", 0, {}).sampling.max_tokens == 24
 
@@ -276,6 +276,34 @@ def test_set_wins_over_the_playbook_and_stops_the_tuning() -> None:
 def test_a_forced_playbook_keeps_its_factors() -> None:
     drafted = plan("does the learning rate matter?", playbook="noise-floor")
     assert drafted.playbook == "noise-floor"
+    assert [f.name for f in drafted.treatments] == ["replicate"]
+    assert any("learning_rate is named but not under test" in note for note in drafted.notes)
+    with pytest.raises(BadInput, match="needs a factor"):
+        plan("does it matter?", playbook="factor-sweep")
+
+
+def test_a_factor_held_fixed_leaves_its_playbook() -> None:
+    drafted = plan("does clip-higher keep entropy up with 2 updates per batch?")
+    assert [f.name for f in drafted.treatments] == ["clip_higher"]
+    assert drafted.train.batch.epochs == 2
+    assert [h.metric for h in drafted.hypotheses] == ["policy/entropy"]
+
+
+def test_a_rate_typed_in_the_topic_is_not_tuned_away() -> None:
+    drafted = plan("does the group size matter at lr 1e-4?")
+    assert drafted.tuning is None
+    arm = drafted.arms[0].id
+    assert drafted.train_config(arm, "reverse", 0, {}).optim.lr == 1e-4
+
+
+def test_a_playbook_with_an_unknown_name_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = (BUILT_IN / "group-size.yaml").read_text().replace("name: group_size", "name: grp_size")
+    (tmp_path / "group-size.yaml").write_text(text)
+    library = Library((("project", tmp_path), ("built-in", BUILT_IN)))
+    options = StartOptions(topic="x", playbook="group-size")
+    line = text.split("name: grp_size")[0].count("\n") + 1
+    with pytest.raises(BadInput, match=rf"group-size.yaml:{line}: PB101 .*did you mean group_size"):
+        draft("x", options, library)
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "full"])
