@@ -64,9 +64,10 @@ def troubles(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     else:
         parts.append("No alarm was raised.")
     deviations = [f"- {{{{c.{name}}}}}" for name in by_id if name.startswith("deviation.")]
-    parts.append(
-        "\n".join(["**Deviations from the plan**: " + ("" if deviations else "none."), *deviations])
-    )
+    if deviations:
+        parts += ["**Deviations from the plan:**", "\n".join(deviations)]
+    else:
+        parts.append("There was no deviation from the plan.")
     return "\n\n".join(parts)
 
 
@@ -239,7 +240,11 @@ def _pilot(by_id: Mapping[str, Claim]) -> str:
 
 
 def _tuning(by_id: Mapping[str, Claim]) -> str:
-    labels = [n.split(".")[1] for n in by_id if n.startswith("tuning.") and n.endswith(".value")]
+    labels = [
+        str(claim.query.args["label"])
+        for claim in by_id.values()
+        if claim.query.name == "sizing.candidate_value"
+    ]
     if "tuning.choice" not in by_id:
         return ""
     rows = [
