@@ -83,19 +83,24 @@ class Cluster:
         self._running.clear()
         self._leave.close()
 
-    def capacity(self) -> int:
-        """How many attempts can run now, the running ones included.
+    def capacity(self, device: str = "cpu") -> int:
+        """How many attempts on `device` (as in TrainConfig) can run now, the running included.
 
-        Raises ClusterLost when the local Ray has died.
+        Each takes one CPU, and one GPU if its device is `cuda`, or `auto` where there are any.
+        Raises ClusterLost when the local Ray has died, InfrastructureError when this machine
+        has no GPU and the attempts need one.
         """
         import ray
 
-        if self._standing:  # others may use it too
-            return len(self._running) + int(ray.available_resources().get("CPU", 0))
-        cpus = int(ray.cluster_resources().get("CPU", 0))
-        if cpus == 0:
+        if self._standing:  # others may use it too, and nodes may join
+            return len(self._running) + _slots(ray.available_resources(), device)
+        resources = ray.cluster_resources()
+        if not resources.get("CPU"):
             raise ClusterLost("Ray on this machine has died; resume the study")
-        return cpus
+        slots = _slots(resources, device)
+        if not slots:
+            raise InfrastructureError(f"device {device!r}: Ray finds no GPU on this machine")
+        return slots
 
     def submit(
         self,
@@ -109,7 +114,11 @@ class Cluster:
         import ray
 
         job = Job(trial, attempt, config, folder.resolve(), resume_from, self._entry)
-        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0}
+        options: dict[str, Any] = {
+            "num_cpus": 1,
+            "num_gpus": _gpus(config.get("device", "cpu")),
+            "max_restarts": 0,
+        }
         if self._standing:
             options |= {
                 "name": _name(trial, attempt),
@@ -182,6 +191,19 @@ class _Running:
 
     actor: Any
     outcome: Any
+
+
+def _slots(resources: Mapping[str, float], device: str) -> int:
+    cpus, gpus = resources.get("CPU", 0), resources.get("GPU", 0)
+    return int(min(cpus, gpus) if _gpus(device) else cpus)
+
+
+def _gpus(device: str) -> int:
+    """GPUs that an attempt takes. Ray hides all others from its process."""
+    import ray
+
+    wanted = device == "cuda" or (device == "auto" and ray.cluster_resources().get("GPU", 0) >= 1)
+    return int(wanted)
 
 
 def _name(trial: str, attempt: int) -> str:

@@ -122,3 +122,18 @@ def test_auto_finds_the_cluster_that_the_environment_names(
     monkeypatch.setenv("RAY_ADDRESS", standing.address)
     with Cluster.start("auto", tmp_path / "runs" / STUDY, None) as cluster:
         assert cluster.capacity() == 2
+
+
+def test_a_trial_takes_a_gpu_where_there_is_one(standing, tmp_path: Path) -> None:
+    (node,) = standing.worker_nodes
+    standing.remove_node(node)
+    standing.add_node(num_cpus=2, num_gpus=1)  # as far as Ray knows
+    with join(standing, tmp_path) as cluster, holding(tmp_path, cluster) as wave:
+        assert free_cores(cluster, 2)
+        assert [cluster.capacity(device) for device in ("cuda", "auto", "cpu")] == [1, 1, 2]
+        wave.run(specs(1, 2))
+        assert max(statuses.count("running") for statuses in wave.notebook.waves) == 1
+    for trial in trials(tmp_path).values():
+        assert trial.folder is not None
+        started = next(read_rows(trial.folder / "events.jsonl"))["detail"]
+        assert (started["gpus"], started["threads"]) == ("0", "1")
