@@ -109,6 +109,8 @@ def resume(
     if facts.status == "stopped":
         raise BadInput("study", f"{study} was stopped for good", "start a new one")
     home.check_writable()
+    if not as_json:
+        typer.echo(f"{study}, {facts.status} at stage {facts.stage}: {facts.topic}")
     raise typer.Exit(_run(home, study, address, as_json, more).exit_code)
 
 
