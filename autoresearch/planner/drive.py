@@ -19,10 +19,11 @@ from autoresearch.analysis.verdicts import Verdict
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import stop_requests
-from autoresearch.planner.nodes import VerificationFailed, Work
+from autoresearch.planner.nodes import VerificationFailed
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import study_id
 from autoresearch.planner.sizing import Underpowered
+from autoresearch.planner.work import Work
 from autoresearch.study.budget import Budget
 from autoresearch.study.errors import (
     BadInput,
