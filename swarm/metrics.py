@@ -10,7 +10,7 @@ from swarm.dataflow.drawing import Drawn
 from swarm.learn.advantages import TOLERANCE
 from swarm.learn.credit import reward_range
 from swarm.learn.learner import UpdateMetrics
-from swarm.records import Episode, Group, StopReason
+from swarm.records import Episode, FloatArray, Group, StopReason
 
 
 def of_batch(drawn: Drawn, data: DataSettings) -> dict[str, float]:
@@ -29,9 +29,9 @@ def of_rollouts(groups: Sequence[Group]) -> dict[str, float]:
     rewards = [e.reward for e in episodes if e.reward is not None]
     values = lengths_of(episodes)
     values |= {
-        "reward/mean": _mean(rewards),
+        "reward/mean": mean(rewards),
         "reward/std": float(np.std(rewards)) if rewards else float("nan"),
-        "reward/zero_std_frac": _mean([reward_range(g) <= TOLERANCE for g in groups]),
+        "reward/zero_std_frac": mean([reward_range(g) <= TOLERANCE for g in groups]),
         "tokens/prompt": float(sum(len(g.prompt) for g in groups)),
         "tokens/completion": float(sum(len(e.completion.tokens) for e in episodes)),
     }
@@ -42,14 +42,14 @@ def lengths_of(episodes: Sequence[Episode]) -> dict[str, float]:
     """Completion lengths in tokens, of all, the correct and the wrong; NaN where there is none."""
     lengths = [len(e.completion.tokens) for e in episodes]
     return {
-        "completions/mean_length": _mean(lengths),
-        "completions/mean_length_correct": _mean(
+        "completions/mean_length": mean(lengths),
+        "completions/mean_length_correct": mean(
             [n for n, e in zip(lengths, episodes, strict=True) if e.correct]
         ),
-        "completions/mean_length_wrong": _mean(
+        "completions/mean_length_wrong": mean(
             [n for n, e in zip(lengths, episodes, strict=True) if not e.correct]
         ),
-        "completions/truncated_frac": _mean(
+        "completions/truncated_frac": mean(
             [e.completion.stop == StopReason.LENGTH for e in episodes]
         ),
     }
@@ -60,8 +60,8 @@ def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
     episodes = [e for g in groups for e in g.episodes]
     lengths = lengths_of(episodes)
     return {
-        "eval/acc": _mean([e.correct for e in episodes]),
-        "eval/proxy": _mean([e.reward for e in episodes if e.reward is not None]),
+        "eval/acc": mean([e.correct for e in episodes]),
+        "eval/proxy": mean([e.reward for e in episodes if e.reward is not None]),
         "eval/length": lengths["completions/mean_length"],
         "eval/length_wrong": lengths["completions/mean_length_wrong"],
     }
@@ -118,5 +118,6 @@ def token_count(groups: Sequence[Group]) -> int:
     return sum(len(g.prompt) + sum(len(e.completion.tokens) for e in g.episodes) for g in groups)
 
 
-def _mean(values: Sequence[float]) -> float:
+def mean(values: Sequence[float] | FloatArray) -> float:
+    """The arithmetic mean; NaN of nothing."""
     return float(np.mean(values)) if len(values) else float("nan")

@@ -134,7 +134,7 @@ def check_seal(folder: Path) -> list[Damage]:
         return [Damage(MANIFEST, "unsealed")]
     try:
         sealed: dict[str, Any] = json.loads(path.read_text())["files"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         return [Damage(MANIFEST, "changed")]
     found = _hash_folder(folder)
     damage = [Damage(name, "missing") for name in sorted(sealed.keys() - found.keys())]

@@ -269,7 +269,7 @@ class _Run:
         trees = plain_trees(groups)
         reference = np.concatenate(self._reference(trees, EVAL_TEMPERATURE))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
-        return float(np.mean(sampled - reference))
+        return metrics.mean(sampled - reference)
 
     def _record(self, step: int, values: dict[str, float]) -> None:
         self.writer.metrics(step, self.wall, values)

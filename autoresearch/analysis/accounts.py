@@ -15,6 +15,7 @@ from autoresearch.analysis.evidence import Answer, Evidence, run_of, setting
 from autoresearch.design.seeds import BLOCK
 from autoresearch.study.facts import ENDED, AttemptFacts, TrialFacts
 from autoresearch.study.plan import TrialSpec
+from swarm.runfolder import ADAPTER
 
 
 def rule(evidence: Evidence, *, name: str) -> Answer:
@@ -30,6 +31,11 @@ def hypothesis(evidence: Evidence, *, hypothesis: str, field: str) -> Answer:
 def plan_field(evidence: Evidence, *, name: str) -> Answer:
     """A field of the registered plan."""
     return Answer(_plain(getattr(evidence.plan, name)))
+
+
+def note(evidence: Evidence, *, index: int) -> Answer:
+    """What the planner noted with the plan, counted from 0."""
+    return Answer(evidence.plan.notes[index])
 
 
 def base_setting(evidence: Evidence, *, path: str) -> Answer:
@@ -192,11 +198,10 @@ def tokens(evidence: Evidence, *, metric: str) -> Answer:
 
 
 def adapter(evidence: Evidence, *, arm: str) -> Answer | None:
-    """Where the adapter of an arm's first finished confirmation seed lies, from the home."""
+    """Where in the study's folder the adapter of an arm's first finished run lies."""
     for found in evidence.trials("confirm"):
         if found.spec.arm == arm and found.status == "finished" and found.folder is not None:
-            run = "/".join(found.folder.parts[-3:])
-            path = f"runs/{evidence.facts.study}/{run}/adapter"
+            path = "/".join((*found.folder.parts[-3:], ADAPTER))
             return Answer(path, runs=(run_of(found),))
     return None
 

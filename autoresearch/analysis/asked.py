@@ -69,7 +69,7 @@ def unit_of(metric: str) -> str:
     """The unit of a metric of design section 6."""
     if metric.startswith(("completions/mean_", "eval/length", "tokens/")):
         return "tokens"
-    if metric.startswith(EVAL) or metric.endswith("_frac"):
+    if metric.startswith(EVAL) or "_frac" in metric:
         return "share"
     if metric.startswith("policy/") and ("kl" in metric or "entropy" in metric):
         return "nats"
@@ -196,6 +196,8 @@ def _rules(evidence: Evidence) -> Iterator[Asked]:
     yield Asked("first_trial_at", "", "accounts.first_trial_at")
     for phase in ("pilot", "tuning", "confirm"):
         yield Asked(f"seeds.{phase}", "", "accounts.seeds", {"phase": phase})
+    for index, _ in enumerate(evidence.plan.notes):
+        yield Asked(f"note.{index}", "", "accounts.note", {"index": index})
     for path in SETTINGS:
         yield Asked(f"setting.{path}", "setting", "accounts.base_setting", {"path": path})
 
@@ -223,9 +225,8 @@ def _cost(evidence: Evidence) -> Iterator[Asked]:
             args = {"phase": phase, "status": status}
             yield Asked(f"trials.{at}.{status}", "trials", "accounts.trials", args)
     for arm in evidence.plan.arms:
-        for status in ("", "finished"):
-            args = {"phase": "confirm", "status": status, "arm": arm.id}
-            yield Asked(f"trials.{arm.id}.{status or 'all'}", "trials", "accounts.trials", args)
+        args = {"phase": "confirm", "status": "finished", "arm": arm.id}
+        yield Asked(f"trials.{arm.id}.finished", "trials", "accounts.trials", args)
     yield Asked("attempts", "attempts", "accounts.attempts")
     for status in ("failed", "lost"):
         yield Asked(f"attempts.{status}", "attempts", "accounts.attempts", {"status": status})

@@ -18,8 +18,10 @@ def verdict(evidence: Evidence, *, hypothesis: str) -> Answer:
 
 
 def reason(evidence: Evidence, *, hypothesis: str) -> Answer:
-    """Which rule gave the verdict."""
-    return Answer(evidence.verdicts[hypothesis].reason, runs=runs_compared(evidence, hypothesis))
+    """Which rule gave the verdict, in words."""
+    text = evidence.verdicts[hypothesis].reason
+    words = text.replace("min_effect", "the smallest effect of interest")
+    return Answer(words, runs=runs_compared(evidence, hypothesis))
 
 
 def effect(evidence: Evidence, *, hypothesis: str) -> Answer | None:

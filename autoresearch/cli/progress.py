@@ -15,8 +15,11 @@ CLOSING_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class ArmProgress:
-    """One arm's bar. `steps` holds (step, steps) of its running trials; `mean` is of confirmation
-    trials only, on the scale of the primary metric."""
+    """One arm's bar.
+
+    `steps` holds (step, steps) of its running trials, `starting` counts those without a step yet;
+    `mean` and `spread` are over confirmation trials, in the unit of the primary metric.
+    """
 
     arm: str
     ended: int
@@ -24,6 +27,7 @@ class ArmProgress:
     fraction: float
     failed: int
     steps: tuple[tuple[int, int], ...]
+    starting: int
     mean: float | None
     spread: float | None
     n: int
@@ -120,6 +124,7 @@ class StudyProgress:
             fraction=min(1.0, done / total) if total else 1.0,
             failed=sum(t.status == "failed" for t in ended),
             steps=tuple(steps),
+            starting=sum(t.status == "running" for t in mine) - len(steps),
             mean=fmean(values) if values else None,
             spread=stdev(values) if len(values) > 1 else None,
             n=len(values),

@@ -214,7 +214,7 @@ def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:
     table.add_column(no_wrap=True, overflow="ellipsis", max_width=24 if narrow else 40)
     table.add_column(width=14 if narrow else _BAR_WIDTH)
     table.add_column(justify="right", no_wrap=True)
-    table.add_column(no_wrap=True, min_width=6)
+    table.add_column(no_wrap=True, min_width=8)
     table.add_column(no_wrap=True)
     if progress.plan is None:
         return table
@@ -233,8 +233,8 @@ def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:
 
 
 def _steps(arm: ArmProgress, most: int) -> Text:
-    shown = "  ".join(f"{step}/{steps}" for step, steps in arm.steps[:most])
-    return Text(shown, style="cyan")
+    shown = [f"{step}/{steps}" for step, steps in arm.steps] + ["starting"] * arm.starting
+    return Text("  ".join(shown[:most]), style="cyan")
 
 
 def _estimate(arm: ArmProgress) -> Text:

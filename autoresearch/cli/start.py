@@ -46,6 +46,7 @@ def start(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
+    from autoresearch.cli.model import require
     from autoresearch.planner.offline import draft
     from autoresearch.planner.options import StartOptions, parse_budget, parse_seed, parse_set
     from autoresearch.planner.preview import preview
@@ -64,6 +65,7 @@ def start(
         ray_address=ray_address,
     )
     plan = draft(topic, options)
+    require(plan.model)
     if dry_run:
         if as_json:
             typer.echo(json.dumps(preview(plan), indent=2))
@@ -107,6 +109,8 @@ def resume(
     if facts.status == "stopped":
         raise BadInput("study", f"{study} was stopped for good", "start a new one")
     home.check_writable()
+    if not as_json:
+        typer.echo(f"{study}, {facts.status} at stage {facts.stage}: {facts.topic}")
     raise typer.Exit(_run(home, study, address, as_json, more).exit_code)
 
 

@@ -11,6 +11,7 @@ from autoresearch.cli.progress import StudyProgress, score_of
 from autoresearch.cli.screen import arm_table, track, verdict_line
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.paths import Home
+from swarm.runfolder import METRICS, read_rows
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -35,7 +36,7 @@ def as_document(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> 
         "trials": {s: sum(t.status == s for t in facts.trials) for s in _COUNTED},
         "arms": [
             {"id": arm.arm, "ended": arm.ended, "total": arm.total, "mean": arm.mean, "n": arm.n}
-            for arm in _progress(facts).arms()
+            for arm in _progress(facts, driven).arms()
         ],
         "hypotheses": [outcome(row) for row in verdicts],
         "report": str(report) if report.exists() else None,
@@ -56,7 +57,7 @@ def outcome(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def render(facts: StudyFacts, verdicts: Rows, driven: bool) -> RenderableType:
     """Question, state, arms, stages, verdicts, failures."""
-    progress, now = _progress(facts), state(facts, driven)
+    progress, now = _progress(facts, driven), state(facts, driven)
     question = facts.plan.question if facts.plan else facts.topic
     parts: list[RenderableType] = [
         Text(question, style="bold"),
@@ -87,8 +88,13 @@ def next_step(facts: StudyFacts, driven: bool, home: Home) -> str:
     return ""
 
 
-def _progress(facts: StudyFacts) -> StudyProgress:
+def _progress(facts: StudyFacts, driven: bool) -> StudyProgress:
     progress = StudyProgress(score_of)
     progress.plan, progress.stage = facts.plan, facts.stage
     progress.trials(facts.trials)
+    for trial in facts.trials:
+        if driven and trial.status == "running":
+            steps = [row["step"] for row in read_rows(trial.attempts[-1].folder / METRICS)]
+            if steps:
+                progress.step(trial.spec.id, steps[-1], trial.spec.config.steps)
     return progress

@@ -1,15 +1,24 @@
 """`autoresearch ui`: MLflow's own pages on the studies of this home."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
+if TYPE_CHECKING:
+    from autoresearch.study.paths import Home
+
 _PORT = 5050
+_POLL_SECONDS = 0.2
 
 
 def ui(
@@ -24,15 +33,43 @@ def ui(
         raise BadInput("home", f"{home.root} holds no study yet", 'run autoresearch start "TOPIC"')
     port = _free(port)
     console = Console(highlight=False)
-    console.print(f"MLflow on [b]http://127.0.0.1:{port}[/b]  (Ctrl-C ends it)")
+    log = home.runs / "ui.log"
+    with _server(home, port, log) as server:
+        try:
+            _wait_until_up(server, port, log)
+            console.print(f"MLflow on [b]http://127.0.0.1:{port}[/b]  (Ctrl-C ends it)")
+            code = server.wait()
+        except KeyboardInterrupt:
+            code = 0
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _server(home: "Home", port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """MLflow's server, ended with the block; SIGTERM leaves the block like Ctrl-C does."""
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", home.mlflow_uri]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
     environment = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with log.open("ab") as file:
+        server = subprocess.Popen(command, env=environment, stdout=file, stderr=file)
     try:
-        code = subprocess.run(command, env=environment, check=False).returncode
-    except KeyboardInterrupt:
-        code = 0
-    raise typer.Exit(code)
+        yield server
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    """Return once something listens. Raises InfrastructureError where the server has ended."""
+    from autoresearch.study.errors import InfrastructureError
+
+    while server.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(_POLL_SECONDS)
+    raise InfrastructureError(f"MLflow's server did not start; see {log}")
 
 
 def _free(port: int) -> int:

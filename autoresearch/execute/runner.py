@@ -102,7 +102,8 @@ class _Wave:
         """Start waiting trials while a core is free."""
         if not self.waiting:
             return
-        for _ in range(self.cluster.capacity() - len(self.running)):
+        device = self.trials[self.waiting[0]].spec.config.device
+        for _ in range(self.cluster.capacity(device) - len(self.running)):
             if not self.waiting:
                 break
             trial = self.trials[self.waiting.popleft()]

@@ -4,8 +4,9 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 
+from autoresearch.planner.aliases import vocabulary
 from autoresearch.planner.catalogue import FACTORS
-from autoresearch.planner.reading import Reading, vocabulary
+from autoresearch.planner.reading import Reading
 from autoresearch.planner.words import STOP, find, number, words
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.suggest import closest

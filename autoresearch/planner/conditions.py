@@ -9,7 +9,7 @@ from itertools import pairwise
 from autoresearch.planner.catalogue import Requirement, factor
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.reading import Reading
-from autoresearch.planner.settings import check_path, configure
+from autoresearch.planner.settings import check_value, configure
 from autoresearch.planner.treatments import Treatment
 from autoresearch.planner.words import canonical, number
 from autoresearch.playbook import Playbook
@@ -26,14 +26,19 @@ _OPTIONS: Mapping[str, str] = {
 }
 _PARAMETER = re.compile(r"\$\{([a-z][a-z0-9_-]*)\}")
 _PRESET = "algorithm.name"
+_OTHER_LEVELS = "ask for other levels, or use --set"
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The control arm's config, the factors as the plan holds them, what was done to get there."""
+    """The control arm's config, the factors as the plan holds them, what was done to get there.
+
+    `chosen` are the paths that the topic or the user fixes: nothing may move them.
+    """
 
     train: TrainConfig
     factors: tuple[Factor, ...]
+    chosen: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -59,19 +64,24 @@ def settle(
     fixed |= spoken
     fixed |= options.set
     notes = [f"held fixed as the topic says: {_list(spoken)}"] if spoken else []
-    repairs, why = _repairs(fixed, treatments, options.set)
+    repairs, why = _repairs(fixed, treatments, {**spoken, **options.set})
     fixed |= repairs
     notes += why
     for treatment in treatments:
         fixed |= treatment.factor.assign(treatment.control)
     train = configure(TrainConfig(), fixed, "set" if options.set else "playbook")
-    return Conditions(train, tuple(_factor(t, fixed) for t in treatments), tuple(notes))
+    return Conditions(
+        train=train,
+        factors=tuple(_factor(t, fixed) for t in treatments),
+        chosen=frozenset((*spoken, *options.set)),
+        notes=tuple(notes),
+    )
 
 
 def check_set(values: Mapping[str, JsonValue], treatments: Sequence[Treatment]) -> None:
-    """Raise BadInput for a `--set` path that does not exist, has an option, or is under test."""
-    for path in values:
-        check_path(path, "set")
+    """Raise BadInput for a `--set` that does not fit, has its own option, or is under test."""
+    for path, value in values.items():
+        check_value(path, value, "set")
         if path in _OPTIONS:
             raise BadInput("set", f"{path} has an option of its own", f"use {_OPTIONS[path]}")
         for treatment in treatments:
@@ -136,7 +146,10 @@ def _repairs(
         others = [t for t in treatments if t is not treatment]
         for requirement in treatment.factor.requires:
             base = configure(TrainConfig(), {**fixed, **repairs}, "playbook")
-            acting = [requirement.holds(base.with_values(v)) for v in _levels(others)]
+            acting = [
+                requirement.holds(configure(base, v, "topic", _OTHER_LEVELS))
+                for v in _levels(others)
+            ]
             if not any(acting):
                 _refuse_conflict(treatment, requirement, others, chosen)
                 repairs |= requirement.repair
@@ -156,7 +169,7 @@ def _refuse_conflict(
     taken = set(chosen).union(*(t.factor.paths for t in others))
     if taken & set(requirement.repair):
         raise BadInput(
-            "set" if set(chosen) & set(requirement.repair) else "topic",
+            "plan",
             f"{requirement.code} {treatment.name} cannot act: {requirement.reason}",
             f"use {_list(requirement.repair)}",
         )
@@ -173,11 +186,12 @@ def _divisible(
     chosen: Mapping[str, JsonValue],
 ) -> tuple[dict[str, JsonValue], list[str]]:
     """Rollouts that every group size divides, near those asked for."""
-    sizes = [int(str(v)) for t in treatments if t.name == "group_size" for v in t.levels]
-    paths = {path for t in treatments for path in t.factor.paths} | set(chosen)
-    rollouts = int(str(fixed.get("batch.rollouts", TrainConfig().batch.rollouts)))
-    common = math.lcm(*sizes) if sizes else 1
-    if rollouts % common == 0 or "batch.rollouts" in paths:
+    sizes = [v for t in treatments if t.name == "group_size" for v in t.levels]
+    common = math.lcm(*(size for size in sizes if isinstance(size, int)))
+    asked = fixed.get("batch.rollouts")
+    rollouts = asked if isinstance(asked, int) else TrainConfig().batch.rollouts
+    taken = {path for t in treatments for path in t.factor.paths} | set(chosen)
+    if rollouts % common == 0 or "batch.rollouts" in taken:
         return {}, []
     fitting = common * max(1, round(rollouts / common))
     note = f"batch.rollouts {fitting} in every arm, a multiple of every group size"

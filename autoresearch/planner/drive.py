@@ -19,10 +19,11 @@ from autoresearch.analysis.verdicts import Verdict
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import stop_requests
-from autoresearch.planner.nodes import VerificationFailed, Work
+from autoresearch.planner.nodes import VerificationFailed
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import study_id
 from autoresearch.planner.sizing import Underpowered
+from autoresearch.planner.work import Work
 from autoresearch.study.budget import Budget
 from autoresearch.study.errors import (
     BadInput,
@@ -36,9 +37,9 @@ from autoresearch.study.facts import StudyFacts, TrialFacts
 from autoresearch.study.ledger import Ledger, StudyStatus
 from autoresearch.study.paths import Home
 from autoresearch.study.plan import Plan
+from swarm import models
 from swarm.cluster.actor import TRAIN
 from swarm.cluster.cluster import Cluster
-from swarm.models import tiny
 
 End = Literal["done", "failed", "paused", "budget"]
 EXIT_CODES: Mapping[End, int] = {"done": 0, "failed": 1, "paused": 3, "budget": 4}
@@ -116,7 +117,7 @@ def run_study(
     """Take up a study at the ledger's stage and run it until it is done or cannot go on.
 
     `more_seconds` are added to what is left of the budget; `on_model(step, steps)` is told about
-    the building of the base model; `entry` is the "module:function" that trains. Raises Leased
+    the building of a base model; `entry` is the "module:function" that trains. Raises Leased
     before anything is written, BadInput for an unknown study, RayUnreachable for an address that
     does not answer.
     """
@@ -133,8 +134,7 @@ def run_study(
         observer.trials(facts.trials)
         with Projector(home, study, facts.topic) as projector:
             with _recorded(ledger, study) as ending:
-                if ledger.options(study)["model"] == tiny.NAME:
-                    tiny.ensure(on_model)
+                models.ensure(ledger.options(study)["model"], on_model)
                 with (
                     _counted(ledger, facts, more_seconds) as budget,
                     _machines(home, study, ray_address, entry) as cluster,

@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from swarm import tasks
-from swarm.models import tiny
+from swarm import models, tasks
 
 LIBRARIES = ("torch", "transformers", "peft", "ray", "scipy", "statsmodels", "optuna")
 
@@ -18,10 +17,11 @@ THREADS_PER_TRIAL = 1
 
 
 def fingerprint(model: str) -> dict[str, Any]:
-    """The `fingerprint` record: {"python", "torch", ..., "cpu", "threads", "model", "evaluator"}.
+    """The `fingerprint` record: versions, machine, threads, and what the model and the code are.
 
     `evaluator` hashes the code of the tasks and their rewards, `trainer` the whole trainer's.
     """
+    described = models.describe(model)
     return {
         "python": platform.python_version(),
         **{name: _version(name) for name in LIBRARIES},
@@ -29,21 +29,11 @@ def fingerprint(model: str) -> dict[str, Any]:
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "threads": THREADS_PER_TRIAL,
-        "model": model_identity(model),
+        "model": f"{described['name']}, {described['provenance']}",
+        "model_digest": described["digest"],
         "evaluator": tasks.code_digest(),
         "trainer": source_digest("swarm"),
     }
-
-
-def model_identity(ref: str) -> str:
-    """Name and digest of a base model: of its recipe if it is built here, else of its files."""
-    if ref == tiny.NAME:
-        return f"{ref}, recipe {tiny.RECIPE.digest()[:12]}"
-    digest = hashlib.sha256()
-    for path in sorted(path for path in Path(ref).iterdir() if path.is_file()):
-        with path.open("rb") as file:
-            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
-    return f"{ref}, files {digest.hexdigest()[:12]}"
 
 
 def source_digest(package: str) -> str:

@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from autoresearch.planner import nodes
-from autoresearch.planner.nodes import Work
+from autoresearch.planner.work import Work
 from autoresearch.study.facts import Stage
 from swarm.config import canonical_digest
 

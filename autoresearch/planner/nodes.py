@@ -4,17 +4,11 @@ A node may run again after a crash, from its top. Whatever it writes is keyed: r
 first written, trials are known by their id, ended trials are not run twice.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from autoresearch.analysis.scores import primary_metric, scores
 from autoresearch.analysis.verdicts import Verdict, should_stop
 from autoresearch.analysis.verdicts import decide as verdicts_at
-from autoresearch.execute.observer import Observer
-from autoresearch.execute.projector import Projector
-from autoresearch.execute.runner import run_trials
-from autoresearch.execute.stop import StopRequests
 from autoresearch.planner import sizing, tuning, waves
 from autoresearch.planner.command import start_command
 from autoresearch.planner.estimate import trials
@@ -22,13 +16,10 @@ from autoresearch.planner.fingerprint import fingerprint
 from autoresearch.planner.lint import problems
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
-from autoresearch.study.budget import Budget
+from autoresearch.planner.work import Work
 from autoresearch.study.errors import BadInput
 from autoresearch.study.facts import Stage, StudyFacts
-from autoresearch.study.ledger import Ledger
-from autoresearch.study.paths import Home
-from autoresearch.study.plan import Plan, TrialSpec
-from swarm.cluster.cluster import Cluster
+from autoresearch.study.plan import Plan
 from swarm.config import JsonValue
 
 #: How often a draft with problems goes back to the planner.
@@ -36,56 +27,6 @@ LINT_ROUNDS = 3
 
 #: What a plan of the same question under the full profile changes of the options.
 _FULL = {"profile": "full", "budget_seconds": None}
-
-
-@dataclass(frozen=True)
-class Work:
-    """What the nodes of one study work with."""
-
-    study: str
-    ledger: Ledger
-    home: Home
-    cluster: Cluster
-    projector: Projector
-    budget: Budget
-    stop: StopRequests
-    observer: Observer
-
-    def facts(self) -> StudyFacts:
-        return self.ledger.facts(self.study)
-
-    def plan(self) -> Plan:
-        """The draft, or the frozen plan. Raises RuntimeError before there is one."""
-        plan = self.facts().plan
-        if plan is None:
-            raise RuntimeError(f"study {self.study} has no plan yet")
-        return plan
-
-    def registered(self) -> tuple[Plan, str]:
-        """The frozen plan and its digest. Raises RuntimeError before the freeze."""
-        facts = self.facts()
-        if facts.plan is None or facts.registration is None:
-            raise RuntimeError(f"study {self.study} is not registered yet")
-        return facts.plan, facts.registration
-
-    def run(self, specs: Sequence[TrialSpec]) -> StudyFacts:
-        """Have every trial end, at once where all have; return the facts then."""
-        run_trials(
-            self.ledger,
-            self.study,
-            specs,
-            cluster=self.cluster,
-            home=self.home,
-            budget=self.budget,
-            observer=self.observer,
-            projector=self.projector,
-        )
-        return self.facts()
-
-    def note(self, kind: str, text: str) -> None:
-        """Say something once: to the ledger's events and to whoever watches."""
-        if self.ledger.add_event(self.study, kind, once=text, text=text):
-            self.observer.note(text)
 
 
 class VerificationFailed(Exception):

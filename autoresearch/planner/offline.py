@@ -7,6 +7,7 @@ from autoresearch.planner.compose import compose
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.reading import Reading, read, refuse_unsupported
+from autoresearch.planner.references import checked
 from autoresearch.playbook import Library, Playbook
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Plan
@@ -22,7 +23,7 @@ def draft(topic: str, options: StartOptions, library: Library | None = None) -> 
         raise BadInput("topic", "it is empty", 'ask a question: autoresearch start "…"')
     library = library or Library.locate()
     reading = read(topic)
-    playbook, notes = _choose(reading, options, library)
+    playbook, reading, notes = _choose(reading, options, library)
     reading = _without_overlap(playbook, reading)
     plan = compose(playbook, reading, options.model_copy(update={"topic": topic}))
     plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
@@ -40,11 +41,17 @@ def _without_overlap(playbook: Playbook, reading: Reading) -> Reading:
 
 def _choose(
     reading: Reading, options: StartOptions, library: Library
-) -> tuple[Playbook, tuple[str, ...]]:
-    """The playbook, and a note for each file that could not be considered."""
+) -> tuple[Playbook, Reading, list[str]]:
+    """The playbook, the topic as it reads it, and notes on what was left aside."""
     if options.playbook is not None:
-        return library.load(options.playbook), ()
+        playbook = checked(library, options.playbook)
+        own = {listed.name for listed in playbook.factors}
+        kept = tuple(named for named in reading.treatments if named.factor in own or not own)
+        aside = [named.factor for named in reading.treatments if named not in kept]
+        notes = [f"{name} is named but not under test in {playbook.id}" for name in aside]
+        return playbook, replace(reading, treatments=kept), notes
     refuse_unsupported(reading)
     infos = library.infos()
     playbook = choose(reading, [info.playbook for info in infos if info.playbook])
-    return playbook, tuple(f"left out: {info.problem}" for info in infos if info.problem)
+    broken = [f"left out: {info.problem}" for info in infos if info.problem]
+    return checked(library, playbook.id), reading, broken

@@ -1,16 +1,15 @@
 """What a topic says: factors and levels under test, what is held fixed, and which metric.
 
-Aliases from the catalogue are laid over the topic's words, longest first, and each word is used
-once. Numbers go to the factor they stand by. Nothing is guessed here: what the topic does not say
-stays empty.
+Numbers go to the factor they stand by. Nothing is guessed here: what the topic does not say stays
+empty.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from autoresearch.planner.aliases import Alias, Mention, find_mentions
 from autoresearch.planner.catalogue import FACTORS
-from autoresearch.planner.metrics import METRICS
 from autoresearch.planner.words import STOP, canonical, number, words
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Direction
@@ -90,29 +89,10 @@ class Reading:
         return next((n for n in self.treatments if n.factor == factor), None)
 
 
-@dataclass(frozen=True)
-class _Alias:
-    """A run of words and what it names. A weak one needs another name of its factor nearby."""
-
-    words: tuple[str, ...]
-    factor: str = ""
-    level: JsonValue = None
-    metric: str = ""
-    weak: bool = False
-    symbol: bool = False
-
-
-@dataclass(frozen=True)
-class _Mention:
-    start: int
-    end: int
-    alias: _Alias
-
-
 def read(topic: str) -> Reading:
     """Read a topic. Raises BadInput for a level outside its factor's range."""
     text = tuple(words(topic))
-    mentions = _mentions(text)
+    mentions = find_mentions(text)
     numbers = _numbers(text, mentions)
     strong = _strong(text, mentions)
     treatments: list[Named] = []
@@ -140,56 +120,13 @@ def read(topic: str) -> Reading:
     )
 
 
-def vocabulary() -> frozenset[str]:
-    """Every word that names a factor, a level or a metric."""
-    return frozenset(word for alias in _aliases() for word in alias.words)
-
-
 def _is_subject(word: str) -> bool:
     return word not in STOP and number(word) is None
 
 
-@cache
-def _aliases() -> tuple[_Alias, ...]:
-    """All aliases, longest first; among equals strong before weak."""
-    found = list(_metric_aliases())
-    for known in FACTORS.values():
-        for alias in known.aliases:
-            found.append(_Alias(tuple(words(alias)), known.name))
-        for level, names in known.words.items():
-            found += [_Alias(tuple(words(name)), known.name, level) for name in names]
-        for level, names in known.hints.items():
-            found += [_Alias(tuple(words(n)), known.name, level, weak=True) for n in names]
-        found += [_Alias((symbol,), known.name, symbol=True) for symbol in known.symbols]
-    return tuple(sorted(found, key=lambda a: (-len(a.words), a.weak, a.symbol)))
-
-
-def _metric_aliases() -> Iterator[_Alias]:
-    for known in METRICS.values():
-        for alias in known.aliases:
-            yield _Alias(tuple(words(alias)), metric=known.name)
-
-
-def _mentions(text: Sequence[str]) -> list[_Mention]:
-    """Aliases laid over the words, longest first, without overlap; in order of appearance."""
-    taken = [False] * len(text)
-    found = []
-    for alias in _aliases():
-        width = len(alias.words)
-        for start in range(len(text) - width + 1):
-            end = start + width
-            if tuple(text[start:end]) != alias.words or any(taken[start:end]):
-                continue
-            if alias.symbol and not (end < len(text) and number(text[end]) is not None):
-                continue
-            taken[start:end] = [True] * width
-            found.append(_Mention(start, end, alias))
-    return sorted(found, key=lambda m: m.start)
-
-
-def _strong(text: Sequence[str], mentions: Iterable[_Mention]) -> list[str]:
+def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
     """Factors that the topic names for sure: by a name of theirs, or by levels it compares."""
-    by_factor: dict[str, list[_Alias]] = {}
+    by_factor: dict[str, list[Alias]] = {}
     for mention in mentions:
         if mention.alias.factor:
             by_factor.setdefault(mention.alias.factor, []).append(mention.alias)
@@ -203,7 +140,7 @@ def _strong(text: Sequence[str], mentions: Iterable[_Mention]) -> list[str]:
     return [n for n in sure if not (n in bare and set(FACTORS[n].yields_to) & set(sure))]
 
 
-def _numbers(text: Sequence[str], mentions: Sequence[_Mention]) -> dict[int, str]:
+def _numbers(text: Sequence[str], mentions: Sequence[Mention]) -> dict[int, str]:
     """The factor of each number that is a level, by the number's place."""
     strong = set(_strong(text, mentions))
     numeric = [
@@ -226,7 +163,7 @@ def _numbers(text: Sequence[str], mentions: Sequence[_Mention]) -> dict[int, str
 
 
 def _owner(
-    text: Sequence[str], numeric: Sequence[_Mention], covered: set[int], place: int
+    text: Sequence[str], numeric: Sequence[Mention], covered: set[int], place: int
 ) -> str | None:
     """Which factor the number at `place` belongs to: by its unit, else by its neighbours."""
     after = text[place + 1] if place + 1 < len(text) else ""
@@ -248,7 +185,7 @@ def _units(factor: str) -> frozenset[str]:
 
 
 def _named(
-    name: str, text: Sequence[str], mentions: Sequence[_Mention], numbers: Mapping[int, str]
+    name: str, text: Sequence[str], mentions: Sequence[Mention], numbers: Mapping[int, str]
 ) -> tuple[Named, bool]:
     """What is said of one factor, and whether a cue (`with group size 4`) holds it fixed."""
     known = FACTORS[name]

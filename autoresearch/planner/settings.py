@@ -29,6 +29,17 @@ def check_path(path: str, field: str) -> None:
         raise BadInput(field, f"{path} is no setting of a training run", step)
 
 
+def check_value(path: str, value: JsonValue, field: str) -> None:
+    """Raise BadInput for an unknown path, and for a value that it can hold in no config."""
+    check_path(path, field)
+    try:
+        TrainConfig().with_values({path: value})
+    except ValidationError as error:
+        own = [e for e in error.errors(include_url=False) if ".".join(map(str, e["loc"])) == path]
+        if own:
+            raise BadInput(field, f"{path}: {own[0]['msg']}", "give another value") from None
+
+
 def configure(
     base: TrainConfig,
     values: Mapping[str, JsonValue],

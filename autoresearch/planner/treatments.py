@@ -33,12 +33,14 @@ class Treatment:
 def select(playbook: Playbook, reading: Reading) -> tuple[Treatment, ...]:
     """The treatments of a playbook as a topic fills them.
 
-    A playbook keeps its own factors where the topic names no others. Raises BadInput where neither
+    A playbook keeps its own factors where the topic names no others, but for those that the topic
+    holds fixed. Raises BadInput where neither
     names one, for more than two, and for a level outside its factor's range.
     """
-    own = {listed.name: listed for listed in playbook.factors}
+    held = {named.factor for named in reading.fixed}
+    own = {f.name: f for f in playbook.factors if f.name not in held}
     if own and set(reading.factors) <= own.keys():
-        return tuple(_from_playbook(listed, reading) for listed in playbook.factors)
+        return tuple(_from_playbook(listed, reading) for listed in own.values())
     if not reading.treatments:
         raise BadInput("topic", f"playbook {playbook.id} needs a factor", "name one in the topic")
     if len(reading.treatments) > MOST_FACTORS:

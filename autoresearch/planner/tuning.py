@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autoresearch.analysis.evidence import setting
 from autoresearch.analysis.scores import by_candidate, primary_metric, scores
 from autoresearch.design import tuning as search
 from autoresearch.planner import waves
@@ -16,8 +17,8 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
     """Run the candidates and return the `tuning` record: {"path", "value", "candidates"}.
 
     The first candidates do not depend on scores, so they run side by side; each later one is
-    asked for once all earlier ones have scored. Running it again asks for the same values.
-    Raises ValueError if no candidate could be scored.
+    asked for once all earlier ones have scored. Running it again asks for the same values. Where
+    no candidate could be scored, the plan's own value stays.
     """
     told: list[tuple[float, float | None]] = []
     at_once = rule.candidates if rule.sampler == "grid" else min(search.START, rule.candidates)
@@ -36,9 +37,10 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
         )
         pooled = by_candidate(scores(facts, "tuning", [primary_metric(plan)]))
         told += [(value, pooled[_label(index)]) for index, value in new]
+    scored = any(score is not None for _, score in told)
     return {
         "path": rule.path,
-        "value": search.best(told),
+        "value": search.best(told) if scored else setting(plan.train, rule.path),
         "candidates": [
             {"label": _label(index), "value": value, "score": score}
             for index, (value, score) in enumerate(told)

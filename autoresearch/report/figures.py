@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, str]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
+DASHES = ("-", "--", "-.", ":")
+"""Lines that coincide stay visible one through the other."""
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 GREY = "#666666"
 WIDTH = 8.0
@@ -53,6 +56,7 @@ class Look:
 
     colour: str
     marker: str
+    dash: str
 
 
 def draw(name: str, csv: str, path: Path, arms: Sequence[str]) -> None:
@@ -68,7 +72,7 @@ def draw(name: str, csv: str, path: Path, arms: Sequence[str]) -> None:
         "dynamics": _dynamics,
     }
     looks = {
-        arm: Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)])
+        arm: Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
         for i, arm in enumerate(arms)
     }
     with rc_context(STYLE):
@@ -240,7 +244,7 @@ def _dynamics(figure: "Figure", rows: list[dict[str, str]], looks: Mapping[str, 
             line = [r for r in rows if (r["metric"], r["arm"]) == (metric, arm)]
             if line:
                 x, y = [int(r["step"]) for r in line], [float(r["value"]) for r in line]
-                axes.plot(x, y, color=look.colour, linewidth=1.2)
+                axes.plot(x, y, color=look.colour, linewidth=1.2, linestyle=look.dash)
                 ends[arm] = (_wrapped(arm), y[-1])
         _label_ends(axes, ends, looks, height=1.6)
         axes.set_title(metric, loc="left", fontsize=9)

@@ -64,9 +64,10 @@ def troubles(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     else:
         parts.append("No alarm was raised.")
     deviations = [f"- {{{{c.{name}}}}}" for name in by_id if name.startswith("deviation.")]
-    parts.append(
-        "\n".join(["**Deviations from the plan**: " + ("" if deviations else "none."), *deviations])
-    )
+    if deviations:
+        parts += ["**Deviations from the plan:**", "\n".join(deviations)]
+    else:
+        parts.append("There was no deviation from the plan.")
     return "\n\n".join(parts)
 
 
@@ -160,15 +161,11 @@ def _arms(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
             head = (*head, "before training")
             rows = [(*row, f"{{{{c.{s}}}}}") for row, s in zip(rows, starts, strict=True)]
         parts.append(table(head, rows, numeric=range(1, len(head))))
-    counts = "; ".join(
-        f"`{arm.id}`: {{{{c.trials.{arm.id}.finished}}}} of {{{{c.trials.{arm.id}.all}}}} finished"
-        for arm in plan.arms
-    )
     if any(name.startswith("score.") for name in by_id):
         caption = (
             "Scores by seed. An open marker is a run (× if it diverged), a filled one the mean over"
-            " seeds with its {{c.rule.arm_confidence}} t interval; n counts seeds. Runs: "
-            f"{counts}."
+            " seeds with its {{c.rule.arm_confidence}} t interval; n counts the seeds scored, of"
+            " {{c.rule.look}} an arm."
         )
         parts.append(figure("scores", "Scores by seed", caption))
     return "\n\n".join(parts)
@@ -206,22 +203,28 @@ def _secondary(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     ]
     parts = []
     if metrics:
-        head = ("at the end of training", *(f"`{arm.id}`" for arm in plan.arms), "unit")
-        rows = []
-        for metric in metrics:
-            ids = [f"final.{metric}.{arm.id}" for arm in plan.arms]
-            unit = next(by_id[name].unit for name in ids if name in by_id)
-            rows.append((f"`{metric}`", *(_cell(name, by_id) for name in ids), unit or UNKNOWN))
-        parts.append(table(head, rows, numeric=range(1, len(plan.arms) + 1)))
+        units = {
+            m: next(c.unit for n, c in by_id.items() if n.startswith(f"final.{m}."))
+            for m in metrics
+        }
+        head = (
+            "at the end of training",
+            *(f"`{m}`" + (f", {units[m]}" if units[m] else "") for m in metrics),
+        )
+        rows = [
+            (f"`{arm.id}`", *(_cell(f"final.{metric}.{arm.id}", by_id) for metric in metrics))
+            for arm in plan.arms
+        ]
+        parts.append(table(head, rows, numeric=range(1, len(head))))
         parts.append(
             "*Means over finished runs and the score's window. These metrics have no hypothesis:"
             " they describe, and decide nothing.*"
         )
     if any(not metric.startswith(EVAL) for metric in (*metrics, *tested)):
-        runs = "; ".join(f"`{a.id}`: {{{{c.trials.{a.id}.finished}}}}" for a in plan.arms)
+        counts = ", ".join(f"{{{{c.trials.{arm.id}.finished}}}}" for arm in plan.arms)
         caption = (
-            "Training metrics by step. Mean over an arm's finished runs, no smoothing. Runs: "
-            f"{runs}."
+            "Training metrics by step. Mean over an arm's finished runs, no smoothing; n, in the"
+            f" order of the arms: {counts}."
         )
         parts.append(figure("dynamics", "Training metrics", caption))
     return "\n\n".join(parts)
@@ -237,7 +240,11 @@ def _pilot(by_id: Mapping[str, Claim]) -> str:
 
 
 def _tuning(by_id: Mapping[str, Claim]) -> str:
-    labels = [n.split(".")[1] for n in by_id if n.startswith("tuning.") and n.endswith(".value")]
+    labels = [
+        str(claim.query.args["label"])
+        for claim in by_id.values()
+        if claim.query.name == "sizing.candidate_value"
+    ]
     if "tuning.choice" not in by_id:
         return ""
     rows = [

@@ -34,7 +34,7 @@ def show(value: float | int | str, unit: str, *, signed: bool = False) -> str:
     text = f"{abs(value):,}" if isinstance(value, int) else _measure(abs(value), unit)
     if value < 0:
         return f"−{text}"
-    return f"+{text}" if signed else text
+    return f"+{text}" if signed and value else text
 
 
 def _measure(value: float, unit: str) -> str:

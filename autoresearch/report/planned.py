@@ -106,8 +106,15 @@ def design(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
             + "; ".join(seeds)
             + ".",
             table(("settings", "of every trial, unless marked"), _settings(plan, by_id)),
+            *_notes(by_id),
         )
     )
+
+
+def _notes(by_id: Mapping[str, Claim]) -> list[str]:
+    """What the planner noted, as one list."""
+    notes = [f"- {{{{c.{name}}}}}" for name in by_id if name.startswith("note.")]
+    return ["\n".join(["Noted when the plan was made:", "", *notes])] if notes else []
 
 
 def _rules(plan: Plan, by_id: Mapping[str, Claim]) -> list[str]:
@@ -145,8 +152,8 @@ def _score_rule(plan: Plan) -> str:
         )
     if others:
         texts.append(
-            f"On {', '.join(others)} it is the mean over the training steps that the last"
-            " {{c.rule.last_evals}} evaluations span."
+            f"A trial's score on {', '.join(others)} is the mean over the training steps that its"
+            " last {{c.rule.last_evals}} evaluations span, {{c.rule.eval_every}} steps each."
         )
     return "**Score.** " + " ".join(texts)
 

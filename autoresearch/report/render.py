@@ -86,9 +86,13 @@ def _reproduce(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     if adapters:
         parts.append(
             table(
-                ("arm", "adapter of its first confirmation seed (PEFT)"),
+                ("arm", f"trained adapter (PEFT) of its first run, in `runs/{claims.study}`"),
                 [
-                    (f"`{arm}`", f"[`{{{{c.adapter.{arm}}}}}`](../../{{{{raw.adapter.{arm}}}}})")
+                    (
+                        f"`{arm}`",
+                        f"[`{{{{c.adapter.{arm}}}}}`]"
+                        f"(../../runs/{claims.study}/{{{{raw.adapter.{arm}}}}})",
+                    )
                     for arm in adapters
                 ],
             )

@@ -1,9 +1,9 @@
 """Does a report follow from its runs? Every difference is named.
 
 The runs come first: each counted attempt against its seal, and its seal against the ledger. Then
-the plan against its registration. Then everything that the report says is computed again and
-compared byte for byte: claims, text, plan and the figures' data. The PNGs are not compared, for
-fonts differ between machines; their data are.
+the plan against its registration, and the tuned value against the tuning runs. Then everything
+that the report says is computed again and compared byte for byte: claims, text, plan and the
+figures' data. The PNGs are not compared, for fonts differ between machines; their data are.
 """
 
 import json
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from autoresearch.analysis import sizing
 from autoresearch.analysis.claims import ClaimSet, claims_of
 from autoresearch.analysis.evidence import Evidence, damage
 from autoresearch.report.build import CLAIMS, PREREGISTRATION, REPORT, hashed_text, texts
@@ -31,7 +32,7 @@ def verify(facts: StudyFacts, home: Home) -> list[str]:
     folder = home.report(facts.study)
     evidence = Evidence(facts)
     runs = [problem for trial in facts.trials for problem in damage(trial)]
-    problems = [*runs, *_registration(evidence)]
+    problems = [*runs, *_registration(evidence), *([] if runs else _tuned(evidence))]
     if not folder.is_dir():
         return [*problems, f"{folder}: there is no report; write it with `report build`"]
     expected = _from_stored(evidence, folder) if runs else _recomputed(evidence)
@@ -44,6 +45,19 @@ def _registration(evidence: Evidence) -> Iterator[str]:
     facts, digest = evidence.facts, evidence.plan.digest()
     if facts.registration != digest:
         yield f"plan: its sha256 is {digest}, registered was {facts.registration}"
+    started = [a.started_at for t in facts.trials for a in t.attempts if a.started_at]
+    if started and facts.registered_at is not None and min(started) < facts.registered_at:
+        yield "plan: registered after its first trial had started"
+    for trial in facts.trials:
+        if trial.spec.registration != facts.registration:
+            yield f"trial {trial.spec.id}: it was made for plan {trial.spec.registration}"
+
+
+def _tuned(evidence: Evidence) -> Iterator[str]:
+    """Whether confirmation used the value that the tuning runs speak for."""
+    record, chosen = evidence.facts.records.get("tuning"), sizing.tuning_choice(evidence)
+    if record is not None and chosen is not None and record["value"] != chosen.value:
+        yield f"record tuning: {record['value']}, but the tuning runs choose {chosen.value}"
 
 
 def _recomputed(evidence: Evidence) -> dict[str, str]:

@@ -3,7 +3,8 @@
 On this machine Ray is started for the study and dies with its driver, trials included. On a
 standing cluster each trial is a detached named actor that outlives its driver; the next driver
 adopts it by name. All nodes must see the same file system at the same paths, with this package
-installed: attempts report through their folders.
+installed: attempts report through their folders. When Ray's control service (GCS) dies, Ray ends
+the driver within a minute; the study is then resumed as after any other death of its driver.
 """
 
 import os
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swarm.cluster.actor import TRAIN, Job, Outcome, TrialActor, one_line
-from swarm.cluster.errors import InfrastructureError, RayUnreachable
+from swarm.cluster.errors import ClusterLost, InfrastructureError, RayUnreachable
 from swarm.cluster.reach import check_reachable
 from swarm.logfile import routed_to
 
@@ -82,13 +83,24 @@ class Cluster:
         self._running.clear()
         self._leave.close()
 
-    def capacity(self) -> int:
-        """How many attempts can run now, the running ones included."""
+    def capacity(self, device: str = "cpu") -> int:
+        """How many attempts on `device` (as in TrainConfig) can run now, the running included.
+
+        Each takes one CPU, and one GPU if its device is `cuda`, or `auto` where there are any.
+        Raises ClusterLost when the local Ray has died, InfrastructureError when this machine
+        has no GPU and the attempts need one.
+        """
         import ray
 
-        if self._standing:  # others may use it too
-            return len(self._running) + int(ray.available_resources().get("CPU", 0))
-        return int(ray.cluster_resources().get("CPU", 0))
+        if self._standing:  # others may use it too, and nodes may join
+            return len(self._running) + _slots(ray.available_resources(), device)
+        resources = ray.cluster_resources()
+        if not resources.get("CPU"):
+            raise ClusterLost("Ray on this machine has died; resume the study")
+        slots = _slots(resources, device)
+        if not slots:
+            raise InfrastructureError(f"device {device!r}: Ray finds no GPU on this machine")
+        return slots
 
     def submit(
         self,
@@ -102,7 +114,11 @@ class Cluster:
         import ray
 
         job = Job(trial, attempt, config, folder.resolve(), resume_from, self._entry)
-        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0}
+        options: dict[str, Any] = {
+            "num_cpus": 1,
+            "num_gpus": _gpus(config.get("device", "cpu")),
+            "max_restarts": 0,
+        }
         if self._standing:
             options |= {
                 "name": _name(trial, attempt),
@@ -177,6 +193,19 @@ class _Running:
     outcome: Any
 
 
+def _slots(resources: Mapping[str, float], device: str) -> int:
+    cpus, gpus = resources.get("CPU", 0), resources.get("GPU", 0)
+    return int(min(cpus, gpus) if _gpus(device) else cpus)
+
+
+def _gpus(device: str) -> int:
+    """GPUs that an attempt takes. Ray hides all others from its process."""
+    import ray
+
+    wanted = device == "cuda" or (device == "auto" and ray.cluster_resources().get("GPU", 0) >= 1)
+    return int(wanted)
+
+
 def _name(trial: str, attempt: int) -> str:
     return f"{trial}-{attempt}"
 
@@ -202,7 +231,7 @@ def _join(address: str, namespace: str) -> None:
     import ray
 
     try:
-        ray.init(address=address, namespace=namespace, log_to_driver=False, configure_logging=False)
+        ray.init(address=address, namespace=namespace, log_to_driver=False)
     except (ConnectionError, RuntimeError) as error:
         raise RayUnreachable(address, one_line(str(error))) from error
 

@@ -29,6 +29,7 @@ POLICY, OPTIMIZER, SNAPSHOTS = (
     "snapshots.safetensors",
 )
 STATE, MANIFEST = "state.json", "manifest.json"
+FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def save(folder: Path, policy: Policy, state: RunState, *, keep: int = 2) -> Pat
         target / STATE,
         json.dumps({"step": state.step, "wall": state.wall, "version": policy.version}),
     )
-    hashes = {path.name: _sha256(path) for path in sorted(target.iterdir())}
+    hashes = {name: _sha256(target / name) for name in FILES}
     write_atomically(target / MANIFEST, json.dumps(hashes, indent=0, sort_keys=True))
     for old in sorted(folder.glob("step-*"))[:-keep]:
         shutil.rmtree(old)
@@ -110,7 +111,7 @@ def _is_valid(checkpoint: Path) -> bool:
         hashes: dict[str, str] = json.loads(manifest.read_text())
     except ValueError:
         return False
-    return all(
+    return hashes.keys() == FILES and all(
         (checkpoint / name).exists() and _sha256(checkpoint / name) == digest
         for name, digest in hashes.items()
     )

@@ -39,6 +39,7 @@ class Shape:
     seed_sd: float = 0.015
     tasks: tuple[str, ...] = ("reverse",)
     profile: Profile = "quick"
+    metric: str = "eval/acc"
     length_hypothesis: bool = False
     levels: tuple[str, ...] = ("group", "none")
     failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 7204),)
@@ -52,7 +53,7 @@ def make_plan(shape: Shape) -> Plan:
         Hypothesis(
             id="H1",
             statement="Dropping the group std from the advantage raises held-out accuracy.",
-            metric="eval/acc",
+            metric=shape.metric,
             arm=TREATMENT,
             versus=CONTROL,
             direction="greater",
@@ -113,6 +114,7 @@ def make_plan(shape: Shape) -> Plan:
         ),
         estimated_seconds=420.0,
         estimated_trial_seconds=38.0,
+        notes=("Findings hold for a model of 0.8 M parameters.",),
     )
 
 

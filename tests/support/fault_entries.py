@@ -21,7 +21,13 @@ def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -
     """Write `config.steps` rows, slowly, going on where `resume_from` stopped."""
     done = len(list(read_rows(resume_from / "metrics.jsonl"))) if resume_from else 0
     writer = RunWriter(folder)
-    writer.event("started", resumed_at=done, pid=os.getpid())
+    writer.event(
+        "started",
+        resumed_at=done,
+        pid=os.getpid(),
+        gpus=os.environ.get("CUDA_VISIBLE_DEVICES"),
+        threads=os.environ.get("OMP_NUM_THREADS"),
+    )
     kind = config.seed // 100 * 100
     for step in range(config.steps + 1):
         wall = step * STEP_SECONDS

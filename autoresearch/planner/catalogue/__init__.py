@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from autoresearch.planner.catalogue import objective, optimisation, policy, rollouts
+from autoresearch.planner.catalogue import advantages, objective, optimisation, policy, rollouts
 from autoresearch.planner.catalogue.record import CatalogueFactor, Null, Requirement
 from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.study.errors import BadInput
@@ -25,7 +25,7 @@ __all__ = [
 FACTORS: Mapping[str, CatalogueFactor] = MappingProxyType(
     {
         factor.name: factor
-        for module in (objective, optimisation, rollouts, policy)
+        for module in (advantages, objective, optimisation, rollouts, policy)
         for factor in module.FACTORS
     }
 )

@@ -1,6 +1,7 @@
 """A small study in a home of its own, for tests of the runner. Its trials are fault entries."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,9 +39,10 @@ def specs(*seeds: int, steps: int = 6) -> list[TrialSpec]:
 
 
 class Notebook(Silent):
-    """An observer that remembers."""
+    """An observer that remembers, and calls `on_progress` after each row."""
 
     def __init__(self) -> None:
+        self.on_progress: Callable[[], None] = lambda: None
         self.waves: list[tuple[str, ...]] = []
         self.steps: dict[str, list[int]] = {}
         self.values: dict[str, dict[str, float]] = {}
@@ -52,6 +54,7 @@ class Notebook(Silent):
     def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:
         self.steps.setdefault(trial_id, []).append(step)
         self.values.setdefault(trial_id, {}).update(metrics)
+        self.on_progress()
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -68,6 +71,7 @@ class Wave:
         default_factory=lambda: plan.Budget(seconds=300, trial_seconds=60, retries=1)
     )
     notebook: Notebook = field(default_factory=Notebook)
+    clock: Callable[[], float] = time.monotonic
 
     def run(self, trials: Sequence[TrialSpec], projector: Projector | None = None) -> None:
         run_trials(
@@ -76,7 +80,7 @@ class Wave:
             trials,
             cluster=self.cluster,
             home=self.home,
-            budget=Budget(self.ledger, STUDY, self.limits),
+            budget=Budget(self.ledger, STUDY, self.limits, self.clock),
             observer=self.notebook,
             projector=projector,
         )

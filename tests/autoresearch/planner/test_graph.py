@@ -10,11 +10,11 @@ import pytest
 from autoresearch.design.seeds import allot
 from autoresearch.execute.observer import Silent
 from autoresearch.execute.stop import stop_requests
-from autoresearch.planner import graph, nodes
+from autoresearch.planner import graph
 from autoresearch.planner.drive import new_study
-from autoresearch.planner.nodes import Work
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
+from autoresearch.planner.work import Work
 from autoresearch.study.budget import Budget
 from autoresearch.study.facts import ENDED
 from autoresearch.study.ledger import Ledger
@@ -69,7 +69,7 @@ class Trials:
 @pytest.fixture
 def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
     found = Trials()
-    monkeypatch.setattr(nodes, "run_trials", found)
+    monkeypatch.setattr("autoresearch.planner.work.run_trials", found)
     return found
 
 

@@ -5,10 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
+from autoresearch.planner.catalogue import FACTORS
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import preview
+from autoresearch.planner.settings import known_paths
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.errors import BadInput
@@ -264,7 +268,7 @@ def test_set_wins_over_the_playbook_and_stops_the_tuning() -> None:
     drafted = plan("group size 4 vs 16", set={"optim.lr": 5e-4, "steps": 33})
     assert (drafted.train.optim.lr, drafted.train.steps) == (5e-4, 33)
     assert drafted.tuning is None
-    assert any("--set fixes it" in note for note in drafted.notes)
+    assert any("or --set fixes it" in note for note in drafted.notes)
     chain = plan("length bias of GRPO", set={"sampling.max_tokens": 24})
     assert chain.train_config(chain.arms[0].id, "chain", 0, {}).sampling.max_tokens == 24
 
@@ -272,6 +276,34 @@ def test_set_wins_over_the_playbook_and_stops_the_tuning() -> None:
 def test_a_forced_playbook_keeps_its_factors() -> None:
     drafted = plan("does the learning rate matter?", playbook="noise-floor")
     assert drafted.playbook == "noise-floor"
+    assert [f.name for f in drafted.treatments] == ["replicate"]
+    assert any("learning_rate is named but not under test" in note for note in drafted.notes)
+    with pytest.raises(BadInput, match="needs a factor"):
+        plan("does it matter?", playbook="factor-sweep")
+
+
+def test_a_factor_held_fixed_leaves_its_playbook() -> None:
+    drafted = plan("does clip-higher keep entropy up with 2 updates per batch?")
+    assert [f.name for f in drafted.treatments] == ["clip_higher"]
+    assert drafted.train.batch.epochs == 2
+    assert [h.metric for h in drafted.hypotheses] == ["policy/entropy"]
+
+
+def test_a_rate_typed_in_the_topic_is_not_tuned_away() -> None:
+    drafted = plan("does the group size matter at lr 1e-4?")
+    assert drafted.tuning is None
+    arm = drafted.arms[0].id
+    assert drafted.train_config(arm, "reverse", 0, {}).optim.lr == 1e-4
+
+
+def test_a_playbook_with_an_unknown_name_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = (BUILT_IN / "group-size.yaml").read_text().replace("name: group_size", "name: grp_size")
+    (tmp_path / "group-size.yaml").write_text(text)
+    library = Library((("project", tmp_path), ("built-in", BUILT_IN)))
+    options = StartOptions(topic="x", playbook="group-size")
+    line = text.split("name: grp_size")[0].count("\n") + 1
+    with pytest.raises(BadInput, match=rf"group-size.yaml:{line}: PB101 .*did you mean group_size"):
+        draft("x", options, library)
 
 
 @pytest.mark.parametrize("profile", ["smoke", "quick", "full"])
@@ -323,3 +355,35 @@ def test_preview_has_exactly_the_documented_keys() -> None:
 def test_a_task_named_in_the_topic_or_by_the_user_is_the_task() -> None:
     assert plan("does std matter on the sort task?").tasks == ("sort",)
     assert plan("does std matter on the sort task?", task="order").tasks == ("order",)
+
+
+WORDS = "GRPO RLOO PPO vs or than better with at , 0 1 4 16 0.2 1e-3 steps rollouts entropy"
+PHRASES = [
+    *(alias for known in FACTORS.values() for alias in known.aliases),
+    *(w for known in FACTORS.values() for phrases in known.words.values() for w in phrases),
+    *WORDS.split(),
+]
+VALUES = st.sampled_from([0, 1, -1, 0.5, 64, True, None, "none", "group", "rloo", "full"])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.sampled_from(PHRASES), min_size=1, max_size=6),
+    st.dictionaries(st.sampled_from(known_paths()), VALUES, max_size=1),
+    st.sampled_from(["smoke", "quick", "full"]),
+)
+def test_any_topic_makes_runnable_trials_or_is_refused_in_one_line(
+    phrases: list[str], values: dict[str, object], profile: str
+) -> None:
+    try:
+        drafted = plan(" ".join(phrases), set=values, profile=profile)
+    except BadInput as refused:
+        line = str(refused)
+        event("refused")
+    else:
+        line = drafted.question
+        for arm in drafted.arms:
+            for task in drafted.tasks:
+                assert drafted.train_config(arm.id, task, 1, {}).task.ref == task
+    assert line
+    assert "\n" not in line

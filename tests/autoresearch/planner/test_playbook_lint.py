@@ -1,5 +1,6 @@
 """Linting playbook files: every layer, with the line that caused it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,22 @@ def test_a_scaffold_lints_clean_and_makes_the_same_study(
     assert again.arms == plan.arms
     assert again.train == plan.train
     assert [h.model_dump() for h in again.hypotheses] == [h.model_dump() for h in plan.hypotheses]
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "playbooks.md"
+
+
+def test_the_documented_example_is_clean(tmp_path: Path, library: Library) -> None:
+    example = DOCS.read_text().split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "my-rank.yaml").write_text(example)
+    assert lint(tmp_path / "my-rank.yaml", library) == []
+
+
+def test_the_documented_codes_are_those_of_the_code() -> None:
+    root = DOCS.parents[1] / "autoresearch"
+    code = re.compile(r"PB\d{3}")
+    used: set[str] = set()
+    for package in ("planner", "playbook"):
+        for path in (root / package).rglob("*.py"):
+            used |= set(code.findall(path.read_text()))
+    assert set(code.findall(DOCS.read_text())) == used

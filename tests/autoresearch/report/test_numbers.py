@@ -39,6 +39,7 @@ def test_the_rounding_rule(value: float | str, unit: str, shown: str) -> None:
 def test_effects_carry_their_sign() -> None:
     assert show(0.104, "share", signed=True) == "+0.104"
     assert show(-0.104, "share", signed=True) == "−0.104"
+    assert show(0.0, "nats", signed=True) == "0"
 
 
 @given(st.floats(min_value=1e-12, max_value=1e12))

@@ -11,7 +11,7 @@ from autoresearch.report.references import NarrativeError, interval, value
 from autoresearch.report.render import render
 from autoresearch.study.paths import Home
 
-NUMBER = re.compile(r"[+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+NUMBER = re.compile(r"[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_every_number_is_shown_by_some_claim(claims: ClaimSet) -> None:
     text = render(claims)
     known = [claims.study, claims.topic, str(claims.registration), plan.question, "sha256"]
     known += [text for h in plan.hypotheses for text in (h.statement, h.source, h.id)]
-    known += ["±1 standard error"]
+    known += ["±1 standard error", *plan.notes]
     for part in sorted(known, key=len, reverse=True):
         text = text.replace(part, "")
     shown = " ".join(
@@ -134,8 +134,16 @@ def test_failures_causes_and_adapters_are_told(claims: ClaimSet) -> None:
     assert "attempt 1 lost: driver ended" in text
     assert "| zero-spread | pilot | `adv_std-group` | 1 | 21 | no reward spread in many" in text
     assert "- the budget of 600 s was raised to 900 s" in text
-    assert "/1/adapter)" in text
-    assert "(../../runs/adv-std-7c1e/attempts/" in text
+    assert "/1/adapter`](../../runs/adv-std-7c1e/attempts/" in text
+
+
+def test_a_hypothesis_on_entropy_is_shown_with_accuracy_curves(tmp_path: Path) -> None:
+    claims = claims_of(tmp_path, Shape(metric="policy/entropy", failed=()))
+    text = render(claims)
+    assert claims.by_id()["H1.effect"].unit == "nats"
+    assert "(figures/curves.png)" in text
+    assert "| `eval/acc` at step | 0 |" in text
+    assert "**Score.** A trial's score on `policy/entropy` is the mean over the training" in text
 
 
 def test_a_narrative_may_only_refer(claims: ClaimSet) -> None:

@@ -168,6 +168,24 @@ def test_another_plan_is_named(built: Built) -> None:
     assert any(problem.startswith(f"{PREREGISTRATION} line 1") for problem in problems)
 
 
+def test_a_plan_registered_after_the_fact_is_named(built: Built) -> None:
+    late = replace(built.facts, registered_at=built.facts.created_at + 3600)
+    assert "plan: registered after its first trial had started" in verify(late, built.home)
+
+
+def test_a_trial_made_for_another_plan_is_named(built: Built) -> None:
+    *others, last = built.facts.trials
+    spec = last.spec.model_copy(update={"registration": "f" * 64})
+    problems = verify(replace(built.facts, trials=(*others, replace(last, spec=spec))), built.home)
+    assert any("it was made for plan ffff" in problem for problem in problems)
+
+
+def test_a_tuned_value_that_the_runs_do_not_choose_is_named(built: Built) -> None:
+    records = {**built.facts.records, "tuning": {"path": "optim.lr", "value": 0.0004}}
+    problems = verify(replace(built.facts, records=records), built.home)
+    assert problems == ["record tuning: 0.0004, but the tuning runs choose 0.001"]
+
+
 def test_missing_files_are_named(built: Built, tmp_path: Path) -> None:
     for name in (REPORT, CLAIMS, "figures/scores.csv", "figures/scores.png"):
         path = built.report / name

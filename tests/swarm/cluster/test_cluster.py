@@ -10,7 +10,7 @@ import pytest
 
 from swarm.cluster.actor import worker_log
 from swarm.cluster.cluster import Cluster, Ended
-from swarm.cluster.errors import RayUnreachable
+from swarm.cluster.errors import InfrastructureError, RayUnreachable
 from swarm.config import TrainConfig
 from swarm.runfolder import check_seal, read_rows
 
@@ -51,13 +51,17 @@ def pid_of(folder: Path) -> int:
 def test_attempts_run_side_by_side_and_report_how_they_end(
     cluster: Cluster, tmp_path: Path, capfd
 ) -> None:
-    assert cluster.capacity() == 2
+    assert cluster.capacity() == cluster.capacity("auto") == 2
+    with pytest.raises(InfrastructureError, match="no GPU"):
+        cluster.capacity("cuda")
     good = submit(cluster, tmp_path, 1)
     raising = submit(cluster, tmp_path, entries.RAISES)
     killed = submit(cluster, tmp_path, entries.KILLED_ALWAYS)
     finished, failed, lost = ends(cluster, 3)
     assert finished == Ended("t1", 1, "finished")
     assert check_seal(good) == []
+    started = next(read_rows(good / "events.jsonl"))["detail"]
+    assert (started["gpus"] or "", started["threads"]) == ("", "1")
     assert failed == Ended("t100", 1, "failed", "ValueError: seed 100 cannot learn")
     assert "Traceback" in worker_log(raising).read_text()
     assert (lost.trial, lost.status) == ("t400", "lost")

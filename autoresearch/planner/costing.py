@@ -1,0 +1,100 @@
+"""What a plan costs, and how much tuning its profile has time for."""
+
+from collections.abc import Sequence
+
+from autoresearch.planner.estimate import (
+    REFERENCE_CORES,
+    longest_trial,
+    machine_cores,
+    study_seconds,
+)
+from autoresearch.planner.hypotheses import Question
+from autoresearch.planner.sensitivity import Sensitivity, sensitivity
+from autoresearch.playbook.schema import ProfileSettings
+from autoresearch.study.errors import BadInput
+from autoresearch.study.plan import Budget, Plan
+
+#: A study may take this many times its estimate, and this long at least, before it is cut off.
+BUDGET_MARGIN, LEAST_BUDGET = 4.0, 1800.0
+TRIAL_MARGIN, LEAST_TRIAL = 6.0, 300.0
+FEWEST_CANDIDATES = 2
+#: How far an estimate may lie above a profile's promise.
+TOLERANCE = 1.1
+
+
+def fit(plan: Plan, minutes: float | None) -> tuple[Plan, list[str]]:
+    """The plan with as much tuning as its profile's promise on two cores leaves, and why."""
+    if minutes is None or plan.tuning is None:
+        return plan, []
+    wanted = plan.tuning.candidates
+    for candidates in range(wanted, FEWEST_CANDIDATES - 1, -1):
+        tuning = plan.tuning.model_copy(update={"candidates": candidates})
+        tried = plan.model_copy(update={"tuning": tuning})
+        margin = TOLERANCE if candidates == FEWEST_CANDIDATES else 1.0
+        if study_seconds(tried, REFERENCE_CORES) <= 60 * minutes * margin:
+            fewer = f"{candidates} tuned values instead of {wanted}, to keep {plan.profile} short"
+            return tried, [fewer] if candidates < wanted else []
+    untuned = plan.model_copy(
+        update={
+            "tuning": None,
+            "factors": tuple(f for f in plan.factors if f.role != "nuisance"),
+            "seeds": plan.seeds.model_copy(update={"tuning": ()}),
+        }
+    )
+    kept = f"{plan.tuning.path} stays at the base recipe's value"
+    return untuned, [f"no tuning, to keep {plan.profile} short with {len(plan.arms)} arms: {kept}"]
+
+
+def costed(
+    plan: Plan,
+    profile: ProfileSettings,
+    asked: Question,
+    notes: Sequence[str],
+    budget: float | None,
+) -> Plan:
+    """The plan with its estimate, limits, power and notes. Raises BadInput above the budget."""
+    seconds, trial = study_seconds(plan, machine_cores()), longest_trial(plan)
+    if budget is not None and seconds > budget:
+        raise BadInput(
+            "budget",
+            f"the plan takes about {_span(seconds)}, the budget is {_span(budget)}",
+            "raise --budget, take a smaller --profile, or name fewer levels",
+        )
+    able = sensitivity(plan, asked)
+    found = list(notes)
+    promised = study_seconds(plan, REFERENCE_CORES)
+    if profile.minutes and promised > 60 * profile.minutes * TOLERANCE:
+        found.append(
+            f"{len(plan.arms)} arms take about {_span(promised)} on two cores, "
+            f"more than the {profile.minutes:g} min that {plan.profile} is meant for"
+        )
+    found.append(_power_note(plan, asked, able))
+    return plan.model_copy(
+        update={
+            "budget": Budget(
+                seconds=budget or max(LEAST_BUDGET, BUDGET_MARGIN * seconds),
+                trial_seconds=max(LEAST_TRIAL, TRIAL_MARGIN * trial),
+            ),
+            "decision": plan.decision.model_copy(
+                update={"exploratory": plan.profile != "full" and able.power < plan.decision.power}
+            ),
+            "estimated_seconds": round(seconds, 1),
+            "estimated_trial_seconds": round(trial, 1),
+            "notes": tuple(dict.fromkeys(found)),
+        }
+    )
+
+
+def _power_note(plan: Plan, asked: Question, able: Sensitivity) -> str:
+    return (
+        f"{plan.decision.looks[-1]} seeds an arm detect {able.detectable:.2g} in "
+        f"{asked.metric.name} with power {plan.decision.power:g}, if its SD over seeds is "
+        f"{asked.prior_sd:g} (a guess that the pilot replaces); the smallest effect of interest is "
+        f"{asked.min_effect:g}"
+    )
+
+
+def _span(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,52 @@
+"""The real command on the real model: Ray, MLflow, Optuna, torch, and a report that verifies."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+TOPIC = "does dividing by the group std matter in GRPO?"
+
+
+def autoresearch(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "cli.py"), *arguments],
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env={name: text for name, text in os.environ.items() if name != "AUTORESEARCH_HOME"},
+        check=False,
+    )
+
+
+@pytest.mark.timeout(600)
+def test_a_smoke_study_from_topic_to_verified_report(tmp_path: Path, tiny_model: Path):
+    started = autoresearch(tmp_path, "start", TOPIC, "--profile", "smoke", "--json")
+    assert started.returncode == 0, started.stderr
+    assert started.stderr == ""
+    ended = json.loads(started.stdout)
+    assert ended["status"] == "done"
+    assert ended["trials"] == {"done": 10, "failed": 0}
+    (hypothesis,) = ended["hypotheses"]
+    assert hypothesis["verdict"] == "inconclusive"
+    assert hypothesis["n"] == 2
+    report = Path(ended["report"])
+    assert report == tmp_path / "reports" / ended["study"] / "report.md"
+    assert json.loads(Path(ended["claims"]).read_text())
+
+    assert autoresearch(tmp_path, "report", "verify", ended["study"]).returncode == 0
+    assert autoresearch(tmp_path, "resume", ended["study"], "--json").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "runs" / "mlflow.sqlite")) as store:
+        (runs,) = store.execute("SELECT count(*) FROM runs WHERE status = 'FINISHED'").fetchone()
+    assert runs == 1 + 10
+    text = report.read_text()
+    report.write_text(text.replace("2 against 2 seeds", "3 against 2 seeds", 1))
+    tampered = autoresearch(tmp_path, "report", "verify", ended["study"])
+    assert tampered.returncode == 1
+    assert "report.md" in tampered.stdout + tampered.stderr

@@ -1,0 +1,17 @@
+"""Drives a study in a process of its own: `study_driver.py HOME STUDY`; its trials are faults."""
+
+import sys
+from pathlib import Path
+
+import fault_entries
+
+from autoresearch.execute.observer import Silent
+from autoresearch.planner.drive import run_study
+from autoresearch.study.paths import Home
+from swarm import models
+
+if __name__ == "__main__":
+    root, study = sys.argv[1:]
+    models.ensure = lambda ref, progress=None: Path(root)  # fault entries need no model
+    summary = run_study(Home(Path(root)), study, observer=Silent(), entry=fault_entries.ENTRY)
+    sys.exit(summary.exit_code)
