@@ -96,7 +96,7 @@ class _Run:
             seeds.derive(config.seed, "policy"),
         )
         if config.algorithm.baseline == "value":
-            lr = config.algorithm.value.lr
+            lr = config.algorithm.value.head_lr
             self.policy.add_value_head(lr, seeds.derive(config.seed, "value"))
         self.learner = Learner(
             self.base.host.model,

@@ -32,7 +32,7 @@ def _refuse(*objections: str) -> None:
 def _ranges(settings: "AlgorithmSettings") -> Iterator[str]:
     low, high = settings.clip_low, settings.clip_high
     if (low is None) != (high is None):
-        yield ("algorithm.clip_low and algorithm.clip_high are given together or both left null")
+        yield ("algorithm.clip_low and clip_high are given together or both left null")
     elif settings.objective == "truncated" and low is None:
         yield (
             "algorithm.objective 'truncated' bounds its weight by algorithm.clip_low and "
@@ -45,8 +45,8 @@ def _advantages(settings: "AlgorithmSettings") -> Iterator[str]:
     per_token = baseline == "value" or (settings.kl_in_reward and baseline in ("none", "batch"))
     if scale in ("group_std", "group_mean") and per_token:
         yield (
-            f"algorithm.scale {scale!r} cannot be had with algorithm.baseline {baseline!r} and "
-            f"algorithm.kl_placement {settings.kl_placement!r}: their returns are per token; use "
+            f"algorithm.scale {scale!r} cannot be had with kl_placement "
+            f"{settings.kl_placement!r} and baseline {baseline!r}: its returns are per token; use "
             "'batch_std' or 'none'"
         )
     elif scale == "group_mean" and (baseline != "group" or settings.kl_in_reward):

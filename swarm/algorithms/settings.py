@@ -55,7 +55,7 @@ class ValueSettings(Settings):
     gamma: float = Field(default=1.0, gt=0, le=1, description="discount a trained token")
     lam: float = Field(default=0.95, ge=0, le=1, description="lambda of GAE")
     clip: float | None = Field(default=0.2, gt=0, description="range of V around its old value")
-    lr: float = Field(default=1e-3, gt=0, description="constant learning rate of the head")
+    head_lr: float = Field(default=1e-3, gt=0, description="constant learning rate of the head")
     truncation: Literal["terminal", "bootstrap"] = Field(
         default="terminal",
         description="what follows an answer that its budget ended: nothing, or V of that state",
