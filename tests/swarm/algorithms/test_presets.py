@@ -48,9 +48,10 @@ def test_defaults_are_as_published(name: str) -> None:
     assert {key: found[key] for key in PUBLISHED[name]} == PUBLISHED[name]
 
 
-def test_dapo_alone_draws_replacements() -> None:
+def test_two_presets_filter_groups() -> None:
     found = {name: TrainConfig(algorithm={"name": name}).data.group_filter for name in NAMES}
-    assert found == dict.fromkeys(NAMES, "none") | {"dapo": "resample"}
+    filtered = {"dapo": "resample", "dpo": "mixed_rewards"}
+    assert found == dict.fromkeys(NAMES, "none") | filtered
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -61,6 +61,10 @@ BATCH_START = {"algorithm.anchor": "batch_start"}
             "data.group_filter 'resample' needs batch.group_size",
         ),
         ({**ONE, "algorithm.name": "grpo"}, "algorithm.baseline 'group' .* algorithm.scale"),
+        (
+            {"algorithm.name": "dpo", "data.group_filter": "none"},
+            "data.group_filter 'none' keeps groups of equal rewards",
+        ),
         # staleness
         ({"max_staleness": 1, "algorithm.name": "rloo"}, "max_staleness above 0 needs a bounded"),
         (
