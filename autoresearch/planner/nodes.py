@@ -40,7 +40,7 @@ class VerificationFailed(Exception):
 
 def scope(work: Work) -> Stage:
     """Which question is asked: the topic's playbook or factors."""
-    plan = _draft(work)
+    plan = work.plan()
     text = f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})"
     work.ledger.add_event(work.study, "scope", once=text, text=text)
     return "recall"
@@ -48,7 +48,7 @@ def scope(work: Work) -> Stage:
 
 def recall(work: Work) -> Stage:
     """What earlier studies of this home found on the same factors."""
-    factors = {factor.name for factor in _draft(work).treatments}
+    factors = {factor.name for factor in work.plan().treatments}
     for found in work.ledger.findings(" ".join(sorted(factors))):
         if found["study"] != work.study and factors & set(found["detail"]["factors"]):
             work.note("recall", f"known from {found['study']}: {found['text']}")
@@ -56,20 +56,22 @@ def recall(work: Work) -> Stage:
 
 
 def hypothesise(work: Work) -> Stage:
-    """The falsifiable claims, as a draft."""
-    plan = _draft(work)
-    work.ledger.save_plan(work.study, plan)
-    for hypothesis in plan.hypotheses:
+    """The falsifiable claims."""
+    for hypothesis in work.plan().hypotheses:
         text = f"{hypothesis.id}: {hypothesis.statement}"
         work.ledger.add_event(work.study, "hypothesis", once=text, text=text)
     return "design"
 
 
 def design(work: Work) -> Stage:
-    """Arms, seeds, tuning and looks, as a draft."""
-    plan = _draft(work)
-    work.ledger.save_plan(work.study, plan)
-    text = f"arms {', '.join(arm.id for arm in plan.arms)}"
+    """Arms, seeds, tuning and looks: the draft that the study came with, or after a lint a new one.
+
+    The user has seen that draft, so nothing else is made of it as long as it is sound.
+    """
+    if problems(work.plan()):
+        options = _options(work)
+        work.ledger.save_plan(work.study, draft(options.topic, options))
+    text = f"arms {', '.join(arm.id for arm in work.plan().arms)}"
     work.ledger.add_event(work.study, "design", once=text, text=text)
     return "lint"
 
@@ -181,12 +183,6 @@ def verify(work: Work) -> Stage:
     _archive(work, facts)
     work.ledger.set_status(work.study, "done")
     return "done"
-
-
-def _draft(work: Work) -> Plan:
-    """The offline planner's plan; the same options give the same plan."""
-    options = _options(work)
-    return draft(options.topic, options)
 
 
 def _options(work: Work) -> StartOptions:
