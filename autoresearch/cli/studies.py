@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from autoresearch.study.paths import Home
 
 _POLL_SECONDS = 0.5
+#: How long `logs -f` waits for a driver: one that was just detached needs a moment.
+_QUIET_SECONDS = 5.0
 _STOP_SECONDS = 60.0
 
 #: What to do with a study in a status, as the end of an error line.
@@ -97,15 +99,17 @@ def logs(
 
     home = _home()
     ledger = Ledger.open(home)
-    shown = 0
+    shown, quiet_since = 0, time.monotonic()
     while True:
         facts = ledger.facts(study)
-        over = not follow or not ledger.is_driven(study)
         lines = _raw_lines(home.log(study)) if raw else [_event(event) for event in facts.events]
         for line in lines[shown:]:
             typer.echo(line)
         shown = len(lines)
-        if over:
+        if ledger.is_driven(study):
+            quiet_since = time.monotonic()
+        quiet = time.monotonic() - quiet_since > _QUIET_SECONDS
+        if not follow or facts.status != "running" or quiet:
             return
         time.sleep(_POLL_SECONDS)
 
