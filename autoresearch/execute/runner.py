@@ -83,7 +83,7 @@ class _Wave:
     trials: dict[str, TrialFacts]
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
-    mirror_failed: bool = False
+    unseen: bool = False  # MLflow no longer shows what happens
 
     @property
     def unfinished(self) -> bool:
@@ -95,7 +95,7 @@ class _Wave:
             if trial.status == "pending":
                 self.waiting.append(trial.spec.id)
             elif trial.status == "running":
-                self._settle(Following(trial.spec, trial.attempts[-1]))
+                self._settle_attempt(Following(trial.spec, trial.attempts[-1]))
         self._show()
 
     def submit(self) -> None:
@@ -129,10 +129,11 @@ class _Wave:
             self._read(following)
             if following.seconds() > limit:
                 self._cancel(following, "failed", f"timed out after {limit:.0f} s", charged=True)
-        if self.projector is not None and self.projector.problem and not self.mirror_failed:
-            self.mirror_failed = True
-            self.ledger.add_event(self.study, "mlflow-failed", cause=self.projector.problem)
-            self.observer.note(f"MLflow is no longer written: {self.projector.problem}")
+        problem = self.projector.problem if self.projector is not None else ""
+        if problem and not self.unseen:
+            self.unseen = True
+            if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
+                self.observer.note(f"MLflow is no longer written: {problem}")
 
     def end(self, ended: Ended) -> None:
         """Take note of an attempt whose process has ended."""
@@ -149,7 +150,7 @@ class _Wave:
         for following in tuple(self.running.values()):
             self._cancel(following, "lost", reason, charged=False)
 
-    def _settle(self, following: Following) -> None:
+    def _settle_attempt(self, following: Following) -> None:
         spec, attempt = following.spec, following.attempt
         result = read_result(attempt.folder)
         if result is not None and manifest_digest(attempt.folder) is not None:
