@@ -8,6 +8,7 @@ run again, so calling `run_trials` twice is calling it once.
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,7 @@ from typing import Literal
 from autoresearch.execute.following import Following, finite
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
-from autoresearch.execute.stop import stop_requests
+from autoresearch.execute.stop import StopRequests, stop_requests
 from autoresearch.study.budget import Budget
 from autoresearch.study.errors import BudgetExhausted, Paused
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
@@ -40,12 +41,16 @@ def run_trials(
     budget: Budget,
     observer: Observer,
     projector: Projector | None = None,
+    stop: StopRequests | None = None,
 ) -> None:
     """Run `specs` side by side, in their order; on return each has an ended trial.
 
     An attempt that fails, dies or outlasts `budget.limits.trial_seconds` is followed by another,
     from its last checkpoint, until `budget.limits.retries` are used up; then its trial has
     failed, and the others go on.
+
+    `stop` is what the caller listens to already; without it, signals and the pause flag count
+    while the wave runs.
 
     Raises BudgetExhausted or Paused (a signal, or the study's pause flag) after ending what runs;
     such attempts go on from their checkpoints when the study is resumed, at no cost to the
@@ -55,11 +60,11 @@ def run_trials(
     known = {trial.spec.id: trial for trial in ledger.facts(study).trials}
     trials = {spec.id: known[spec.id] for spec in specs}
     wave = _Wave(ledger, study, cluster, budget, observer, projector, trials)
-    with stop_requests(home.pause_flag(study)) as stop:
+    with nullcontext(stop) if stop else stop_requests(home.pause_flag(study)) as requests:
         wave.settle()
         try:
             while wave.unfinished:
-                stop.check()
+                requests.check()
                 budget.check()
                 wave.submit()
                 for ended in cluster.poll(POLL):
