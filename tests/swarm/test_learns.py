@@ -88,5 +88,5 @@ def test_a_reward_turned_round_unlearns(tmp_path: Path) -> None:
 def test_a_proxy_rises_while_the_true_metric_falls(tmp_path: Path) -> None:
     """`order` pays for a sorted look and not for the right letters."""
     learned = run(tmp_path / "run", task__ref="order", task__reward="proxy")
-    assert learned.proxy[-1] > learned.proxy[0] + 0.02
+    assert learned.proxy[-1] > learned.proxy[0] + 0.04
     assert learned.accuracy[-1] < learned.accuracy[0] - RISE
