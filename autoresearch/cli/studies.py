@@ -60,7 +60,9 @@ def list_studies(
 
 
 def status(
-    study: str | None = typer.Argument(None, help="The study's id; default: the newest one."),
+    study: str | None = typer.Argument(
+        None, metavar="[STUDY]", help="Its id; default: the newest one."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """How far a study is, what it found, and what went wrong."""
@@ -90,9 +92,11 @@ def status(
 
 
 def logs(
-    study: str = typer.Argument(..., help="The study's id."),
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Go on until the study ends."),
-    raw: bool = typer.Option(False, help="What Ray, MLflow and the libraries printed instead."),
+    raw: bool = typer.Option(
+        False, "--raw", help="What Ray, MLflow and the libraries printed instead."
+    ),
 ) -> None:
     """What happened in a study, oldest first."""
     from autoresearch.study.ledger import Ledger
@@ -114,7 +118,9 @@ def logs(
         time.sleep(_POLL_SECONDS)
 
 
-def pause(study: str = typer.Argument(..., help="The study's id.")) -> None:
+def pause(
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
+) -> None:
     """Stop a running study for now; `resume` goes on where it stopped."""
     from autoresearch.cli.statusview import state
     from autoresearch.study.errors import BadInput
@@ -129,7 +135,9 @@ def pause(study: str = typer.Argument(..., help="The study's id.")) -> None:
     typer.echo(f"{study} pauses; go on with: autoresearch resume {study}")
 
 
-def stop(study: str = typer.Argument(..., help="The study's id.")) -> None:
+def stop(
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
+) -> None:
     """End a study for good, without verdicts; its data stay."""
     from autoresearch.study.errors import BadInput, Leased
     from autoresearch.study.ledger import Ledger
