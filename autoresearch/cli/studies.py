@@ -61,7 +61,7 @@ def list_studies(
 
 def status(
     study: str | None = typer.Argument(
-        None, metavar="[STUDY]", help="Its id; default: the newest one."
+        None, metavar="STUDY", help="Its id; default: the newest one."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
