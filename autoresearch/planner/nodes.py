@@ -6,6 +6,7 @@ first written, trials are known by their id, ended trials are not run twice.
 
 from typing import Any
 
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED, invalid_reason
 from autoresearch.analysis.scores import primary_metric, scores
 from autoresearch.analysis.verdicts import Verdict, should_stop
 from autoresearch.analysis.verdicts import decide as verdicts_at
@@ -20,6 +21,7 @@ from autoresearch.planner.work import Work
 from autoresearch.study.errors import BadInput
 from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.plan import Plan
+from swarm import tasks
 from swarm.config import JsonValue
 
 #: How often a draft with problems goes back to the planner.
@@ -94,6 +96,7 @@ def freeze(work: Work) -> Stage:
     """Register the plan, and record what the numbers depend on besides it."""
     plan = work.plan()
     work.ledger.record(work.study, "fingerprint", fingerprint(plan.model))
+    work.ledger.record(work.study, "start", {"command": start_command(_options(work))})
     if plan.profile != "full":
         full = _full_profile(_options(work))
         if full:
@@ -146,6 +149,7 @@ def confirm(work: Work) -> Stage:
 def analyse(work: Work) -> Stage:
     """Verdicts from the confirmation scores of this look."""
     plan, _ = work.registered()
+    _note_changed_evaluator(work)
     facts = work.facts()
     rows = [verdict.model_dump(mode="json") for verdict in _verdicts(plan, facts)]
     work.ledger.save_verdicts(work.study, rows)
@@ -245,5 +249,17 @@ def _seeds_used(facts: StudyFacts) -> int:
 
 
 def _verdicts(plan: Plan, facts: StudyFacts) -> list[Verdict]:
-    found = scores(facts, "confirm")
-    return verdicts_at(plan, found, look=_seeds_used(facts), looks=_looks(facts))
+    return verdicts_at(
+        plan,
+        scores(facts, "confirm"),
+        look=_seeds_used(facts),
+        looks=_looks(facts),
+        invalid_reason=invalid_reason(facts),
+    )
+
+
+def _note_changed_evaluator(work: Work) -> None:
+    """Record, once, that answers are judged by other code than when the plan was frozen."""
+    was, now = work.facts().records["fingerprint"]["evaluator"], tasks.code_digest()
+    if was != now:
+        work.ledger.record(work.study, EVALUATOR_CHANGED, {"was": was, "now": now})
