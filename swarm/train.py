@@ -27,8 +27,16 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.runfolder import ADAPTER, CHECKPOINTS, METRICS, RunResult, RunStatus, RunWriter
-from swarm.takeover import take_over, write_config
+from swarm.runfolder import (
+    ADAPTER,
+    CHECKPOINTS,
+    CONFIG,
+    METRICS,
+    RunResult,
+    RunStatus,
+    RunWriter,
+)
+from swarm.takeover import read_config, take_over, write_config
 from swarm.tasks import family as task_family
 from swarm.tasks import held_out, levels_of
 
@@ -57,10 +65,12 @@ def train(
     itself), the records up to its newest valid checkpoint are taken over and training goes on
     from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
     the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
-    FileExistsError when `folder` holds a run that is not resumed.
+    when `resume_from` had another; FileExistsError when `folder` holds a run that is not resumed.
     """
     found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
     if resume_from is not None:
+        if (resume_from / CONFIG).exists() and read_config(resume_from) != config:
+            raise ValueError(f"{resume_from} was trained with another config")
         take_over(resume_from, folder, found)
     elif (folder / METRICS).exists():
         raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
