@@ -145,3 +145,23 @@ class TestValueHead:
         found = torch.autograd.grad(values, list(policy.parameters.values()), allow_unused=True)
         touched = {name for name, g in zip(policy.parameters, found, strict=True) if g is not None}
         assert touched == {name for name in policy.parameters if name.startswith("value_head.")}
+
+    def test_it_keeps_its_learning_rate_and_has_a_clip_of_its_own(
+        self, random_llama: nn.Module
+    ) -> None:
+        """The policy's schedule and the policy's gradient norm are the policy's."""
+        groups = random_groups(6, groups=4, longest=MAX_TOKENS)
+        recipe = recipe_on(random_llama, AlgorithmSettings(name="ppo"))
+        learner = recipe.learner
+        (free,) = recipe.reinforce(groups)
+        norms = [g.norm().item() for g in gradients(recipe)]
+        assert free.grad_norm == pytest.approx(norms[0])
+        learner.policy.version = 5
+        learner.optim = learner.optim.model_copy(
+            update={"schedule": "linear", "grad_clip": min(norms) / 10}
+        )
+        (held,) = recipe.reinforce(groups)
+        assert held.lr == pytest.approx(5e-3)
+        assert [g["lr"] for g in learner.policy.optimizer.param_groups] == [held.lr, 1e-2]
+        for g in gradients(recipe):
+            assert g.norm().item() == pytest.approx(min(norms) / 10, rel=1e-4)
