@@ -29,8 +29,7 @@ from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
 from swarm.runfolder import ADAPTER, CHECKPOINTS, METRICS, RunResult, RunStatus, RunWriter
 from swarm.takeover import take_over, write_config
-from swarm.tasks import family as task_family
-from swarm.tasks import held_out, levels_of
+from swarm.tasks import RewardFailed, Task, load
 
 OnStep = Callable[[int, Mapping[str, float]], None]
 
@@ -56,15 +55,20 @@ def train(
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on
     from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
-    the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
-    FileExistsError when `folder` holds a run that is not resumed.
+    the run as `diverged`. Raises ValueError naming the field when the config cannot be run,
+    RewardFailed when the user's reward fails, and FileExistsError when `folder` holds a run that
+    is not resumed.
     """
     found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
     if resume_from is not None:
         take_over(resume_from, folder, found)
     elif (folder / METRICS).exists():
         raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
-    run = _Run(config, folder, on_step)
+    task = load(config.task)
+    if task.digest:
+        pinned = config.task.model_copy(update={"digest": task.digest})
+        config = config.model_copy(update={"task": pinned})
+    run = _Run(config, task, folder, on_step)
     write_config(config, folder)
     try:
         run.start(found)
@@ -73,22 +77,24 @@ def train(
     except Diverged as cause:
         run.writer.event("diverged", step=run.step, cause=str(cause))
         return run.finish("diverged", str(cause))
+    except RewardFailed as cause:
+        run.writer.event("failed", step=run.step, cause=str(cause))
+        raise
     return run.finish("finished")
 
 
 class _Run:
     """The state of a run: `step` batches are done after `wall` training seconds."""
 
-    def __init__(self, config: TrainConfig, folder: Path, on_step: OnStep | None) -> None:
+    def __init__(
+        self, config: TrainConfig, task: Task, folder: Path, on_step: OnStep | None
+    ) -> None:
         self.config = config
         self.folder = folder
         self.on_step = on_step or (lambda step, values: None)
-        self.family = task_family(config.task.ref)
-        if config.task.reward not in self.family.rewards:
-            known = ", ".join(self.family.rewards)
-            raise ValueError(f"task.reward {config.task.reward!r} is unknown; known: {known}")
-        self.levels = levels_of(self.family, config.task.args)
+        self.task = task
         self.base: Base = load_base(config.model, config.device)
+        task.check(self.base.tokenizer, config)
         self.policy = Policy(
             self.base.host,
             config.policy,
@@ -108,7 +114,7 @@ class _Run:
         )
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
         self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
-        self.eval_problems = held_out(self.family, config.evaluation.prompts, self.levels)
+        self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.writer = RunWriter(folder)
         self.step = 0
         self._wall = 0.0
@@ -178,8 +184,7 @@ class _Run:
         """Groups of the batch's problems `first` to `first + count - 1`, as its draw `number`."""
         config = self.config
         problems = batch_problems(
-            self.family,
-            self.levels,
+            self.task,
             config.data,
             seed=config.seed,
             step=self.step,
@@ -191,10 +196,9 @@ class _Run:
         return roll_out(
             self.engine,
             self.base.tokenizer,
-            self.family,
+            self.task,
             problems,
             members=config.batch.group_size,
-            reward=config.task.reward,
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", self.step, *again),
             version=version,
@@ -204,10 +208,10 @@ class _Run:
         config = self.config
         if config.algorithm.samples:
             return self.recipe.reinforce(groups) if groups else []
-        levels = allowed_levels(self.levels, config.data.order, self.step / config.steps)
+        levels = allowed_levels(self.task.levels, config.data.order, self.step / config.steps)
         return self.recipe.imitate(
             supervised_batch(
-                self.family,
+                self.task,
                 levels,
                 self.base.tokenizer,
                 config.batch.rollouts,
@@ -232,8 +236,8 @@ class _Run:
         warmup = self.config.warmup
         for step in range(warmup.steps):
             trees = supervised_batch(
-                self.family,
-                self.levels,
+                self.task,
+                self.task.levels,
                 self.base.tokenizer,
                 warmup.rows,
                 self.config.seed,
@@ -249,10 +253,9 @@ class _Run:
             groups = roll_out(
                 self.engine,
                 self.base.tokenizer,
-                self.family,
+                self.task,
                 self.eval_problems,
                 members=1,
-                reward=self.config.task.reward,
                 sampling=SamplingSettings(
                     temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
                 ),

@@ -101,7 +101,9 @@ class TestPresets:
         settings = AlgorithmSettings(name=name).model_dump()
         for key, value in PRESETS[name].items():
             found = settings[key]
-            assert (found.items() >= value.items()) if isinstance(value, Mapping) else found == value
+            assert (
+                (found.items() >= value.items()) if isinstance(value, Mapping) else found == value
+            )
 
     def test_what_is_given_wins(self) -> None:
         settings = AlgorithmSettings(name="grpo", kl_coef=0.0)
