@@ -33,7 +33,9 @@ def start(
     budget: str | None = typer.Option(None, help="Wall-clock limit, e.g. 45m, 2h or 3d."),
     seed: str = typer.Option("0", help="All seeds of the study derive from this one."),
     model: str = typer.Option("tiny", help="Base model: tiny, or a local folder."),
-    task: str | None = typer.Option(None, help="Train on this task instead of the playbook's."),
+    task: str | None = typer.Option(
+        None, help="Train on this task: a built-in, data.jsonl, or file.py:make."
+    ),
     set_: list[str] = typer.Option(
         [], "--set", metavar="PATH=VALUE", help="Fix a training setting. Repeatable."
     ),
@@ -51,6 +53,7 @@ def start(
     from autoresearch.planner.options import StartOptions, parse_budget, parse_seed, parse_set
     from autoresearch.planner.preview import preview
     from autoresearch.study.paths import Home
+    from swarm.tasks import absolute
 
     home = Home.locate(os.environ, Path.cwd())
     options = StartOptions(
@@ -60,7 +63,7 @@ def start(
         budget_seconds=parse_budget(budget) if budget is not None else None,
         seed=parse_seed(seed),
         model=model,
-        task=task,
+        task=absolute(task, Path.cwd()) if task is not None else None,
         set=parse_set(set_),
         ray_address=ray_address,
     )
