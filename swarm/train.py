@@ -19,6 +19,7 @@ from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
 from swarm.engine.torch_engine import TorchEngine
+from swarm.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
 from swarm.learn.credit import plain_trees
 from swarm.learn.learner import Diverged, Learner
 from swarm.learn.recipe import Recipe
@@ -32,9 +33,6 @@ from swarm.takeover import take_over, write_config
 from swarm.tasks import RewardFailed, Task, load
 
 OnStep = Callable[[int, Mapping[str, float]], None]
-
-#: Every run is evaluated at this temperature, whatever it trains at.
-EVAL_TEMPERATURE = 1.0
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
@@ -259,7 +257,7 @@ class _Run:
                 sampling=SamplingSettings(
                     temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
                 ),
-                seed_parts=("evaluation",),
+                seed_parts=EVAL_SEEDS,
                 version=self.policy.version,
             )
         values = metrics.of_evaluation(groups)

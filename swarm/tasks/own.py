@@ -81,7 +81,7 @@ class OwnTask:
         curriculum without levels, supervision without answers."""
         if config.data.order == "easy_first" and self.levels[0] == self.levels[1]:
             raise BadTask("easy_first needs rows of several levels", "add `level`", "data.order")
-        supervised = config.warmup.steps > 0 or config.algorithm.name == "sft"
+        supervised = config.warmup.steps > 0 or not config.algorithm.samples
         for row in (*self.train, *self.held_out):
             if row.messages and not tokenizer.chat_template:
                 raise BadTask(
