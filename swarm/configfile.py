@@ -111,10 +111,7 @@ def _with_task(config: TrainConfig) -> TrainConfig:
         raise
     except ValueError as error:
         raise BadConfig("", str(error), "give another value") from None
-    if not task.digest:
-        return config
-    pinned = config.task.model_copy(update={"digest": task.digest})
-    return config.model_copy(update={"task": pinned})
+    return config.with_values({"task.digest": task.digest})
 
 
 def _difference(one: Any, other: Any, path: str = "") -> str | None:

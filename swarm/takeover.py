@@ -1,6 +1,7 @@
 """A new attempt takes over the records of an earlier one up to a checkpoint."""
 
 import shutil
+from io import StringIO
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -15,20 +16,24 @@ from swarm.runfolder import (
     RESULT,
     ROLLOUTS,
     read_rows,
+    write_atomically,
     write_rows,
 )
 
 
 def take_over(earlier: Path, folder: Path, found: Path | None) -> None:
-    """Leave in `folder` just the rows of `earlier` up to the checkpoint `found`, and that
+    """Leave in `folder` just the rows of `earlier` up to the checkpoint `found`, and no later
     checkpoint. Without a checkpoint no metric or rollout row is kept; events all are.
 
     `earlier` may be `folder`, whose seal is then broken; otherwise it is only read.
     """
-    step = -1 if found is None else int(found.name.removeprefix("step-"))
+    step = -1 if found is None else _step(found)
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MANIFEST, RESULT):
         (folder / name).unlink(missing_ok=True)
+    for checkpoint in (folder / CHECKPOINTS).glob("step-*"):
+        if _step(checkpoint) > step:
+            shutil.rmtree(checkpoint)
     for name in (METRICS, ROLLOUTS):
         rows = [row for row in read_rows(earlier / name) if row["step"] <= step]
         write_rows(folder / name, rows)
@@ -37,10 +42,15 @@ def take_over(earlier: Path, folder: Path, found: Path | None) -> None:
         shutil.copytree(found, folder / CHECKPOINTS / found.name, dirs_exist_ok=True)
 
 
+def _step(checkpoint: Path) -> int:
+    return int(checkpoint.name.removeprefix("step-"))
+
+
 def write_config(config: TrainConfig, folder: Path) -> None:
     """Write the resolved config as YAML."""
-    with (folder / CONFIG).open("w", encoding="utf-8") as file:
-        YAML(typ="safe").dump(config.model_dump(mode="json"), file)
+    text = StringIO()
+    YAML(typ="safe").dump(config.model_dump(mode="json"), text)
+    write_atomically(folder / CONFIG, text.getvalue())
 
 
 def read_config(folder: Path) -> TrainConfig:

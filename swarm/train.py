@@ -28,8 +28,8 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.runfolder import ADAPTER, CHECKPOINTS, METRICS, RunResult, RunStatus, RunWriter
-from swarm.takeover import take_over, write_config
+from swarm.runfolder import ADAPTER, CHECKPOINTS, CONFIG, METRICS, RunResult, RunStatus, RunWriter
+from swarm.takeover import read_config, take_over, write_config
 from swarm.tasks import RewardFailed, Task, load
 
 OnStep = Callable[[int, Mapping[str, float]], None]
@@ -53,19 +53,19 @@ def train(
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on
     from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
-    the run as `diverged`. Raises ValueError naming the field when the config cannot be run,
-    RewardFailed when the user's reward fails, and FileExistsError when `folder` holds a run that
-    is not resumed.
+    the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
+    when `resume_from` had another; RewardFailed when the user's reward fails; FileExistsError when
+    `folder` holds a run that is not resumed.
     """
+    task = load(config.task)
+    config = config.with_values({"task.digest": task.digest})
     found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
     if resume_from is not None:
+        if (resume_from / CONFIG).exists() and read_config(resume_from) != config:
+            raise ValueError(f"{resume_from} was trained with another config")
         take_over(resume_from, folder, found)
     elif (folder / METRICS).exists():
         raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
-    task = load(config.task)
-    if task.digest:
-        pinned = config.task.model_copy(update={"digest": task.digest})
-        config = config.model_copy(update={"task": pinned})
     run = _Run(config, task, folder, on_step)
     write_config(config, folder)
     try:
@@ -94,10 +94,7 @@ class _Run:
         self.base: Base = load_base(config.model, config.device)
         task.check(self.base.tokenizer, config)
         self.policy = Policy(
-            self.base.host,
-            config.policy,
-            config.optim,
-            seeds.derive(config.seed, "policy"),
+            self.base.host, config.policy, config.optim, seeds.derive(config.seed, "policy")
         )
         if config.algorithm.baseline == "value":
             lr = config.algorithm.value.head_lr

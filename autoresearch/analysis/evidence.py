@@ -17,6 +17,10 @@ Row = tuple[int, float, Mapping[str, float]]
 """(step, training seconds so far, metrics)."""
 
 
+#: The record of an evaluator that is not the one of the fingerprint.
+EVALUATOR_CHANGED = "evaluator-changed"
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a query finds, and what it rests on. `n` counts seeds unless the query says more."""
@@ -114,6 +118,8 @@ def invalid_reason(facts: StudyFacts) -> str:
     """Why nothing may be decided from this evidence; empty where it is as it was sealed."""
     if facts.plan is not None and facts.plan.digest() != facts.registration:
         return "the plan is not the one that was registered"
+    if EVALUATOR_CHANGED in facts.records:
+        return "the code that judges answers changed during the study"
     for trial in facts.of_phase("confirm"):
         for problem in damage(trial):
             return f"evidence was changed after it was sealed: {problem}"

@@ -48,7 +48,7 @@ def seeds(plan: Plan) -> str:
 
 def duration(seconds: float) -> str:
     """`45 s`, `8 min`, `2 h 05 min`, `1 d 3 h`."""
-    if seconds < 90:
+    if seconds < 120:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     if minutes < 90:

@@ -27,24 +27,26 @@ class PlannerName(StrEnum):
 
 
 def start(
-    topic: str = typer.Argument(..., help="The question, in your own words."),
-    playbook: str | None = typer.Option(None, help="Use this playbook: an id or a file."),
+    topic: str = typer.Argument(..., metavar="TOPIC", help="The question, in your own words."),
+    playbook: str | None = typer.Option(None, metavar="ID", help="A playbook's id or file."),
     profile: ProfileName = typer.Option(ProfileName.quick, help="How much evidence to pay for."),
-    budget: str | None = typer.Option(None, help="Wall-clock limit, e.g. 45m, 2h or 3d."),
-    seed: str = typer.Option("0", help="All seeds of the study derive from this one."),
-    model: str = typer.Option("tiny", help="Base model: tiny, or a local folder."),
+    budget: str | None = typer.Option(None, metavar="TIME", help="Wall-clock limit: 45m, 2h, 3d."),
+    seed: str = typer.Option("0", metavar="N", help="All seeds of the study derive from it."),
+    model: str = typer.Option(
+        "tiny", metavar="REF", help="Base model; see `autoresearch model list`."
+    ),
     task: str | None = typer.Option(
-        None, help="Train on this task: a built-in, data.jsonl, or file.py:make."
+        None, metavar="REF", help="A built-in task, data.jsonl, or file.py:make."
     ),
     set_: list[str] = typer.Option(
         [], "--set", metavar="PATH=VALUE", help="Fix a training setting. Repeatable."
     ),
     planner: PlannerName = typer.Option(PlannerName.offline, help="Who writes the plan."),
     ray_address: str | None = typer.Option(
-        None, help="Run trials on this Ray cluster: auto or host:port. Default: this machine."
+        None, metavar="ADDRESS", help="A Ray cluster: auto or host:port. Default: this machine."
     ),
-    detach: bool = typer.Option(False, help="Run in the background and return at once."),
-    dry_run: bool = typer.Option(False, help="Show the plan and touch nothing."),
+    detach: bool = typer.Option(False, "--detach", help="Run in the background."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and touch nothing."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
@@ -92,9 +94,11 @@ def start(
 
 
 def resume(
-    study: str = typer.Argument(..., help="The study's id, as `autoresearch list` shows it."),
-    budget: str | None = typer.Option(None, help="Wall-clock time to add to what is left."),
-    ray_address: str | None = typer.Option(None, help="As for start; default: as it was started."),
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
+    budget: str | None = typer.Option(None, metavar="TIME", help="Time to add to what is left."),
+    ray_address: str | None = typer.Option(
+        None, metavar="ADDRESS", help="As for start; default: as it was started."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Go on with a study that was paused, killed, or ran out of budget."""

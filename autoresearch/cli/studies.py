@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from autoresearch.study.paths import Home
 
 _POLL_SECONDS = 0.5
+#: How long `logs -f` waits for a driver: one that was just detached needs a moment.
+_QUIET_SECONDS = 5.0
 _STOP_SECONDS = 60.0
 
 #: What to do with a study in a status, as the end of an error line.
@@ -58,7 +60,9 @@ def list_studies(
 
 
 def status(
-    study: str | None = typer.Argument(None, help="The study's id; default: the newest one."),
+    study: str | None = typer.Argument(
+        None, metavar="STUDY", help="Its id; default: the newest one."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """How far a study is, what it found, and what went wrong."""
@@ -88,29 +92,35 @@ def status(
 
 
 def logs(
-    study: str = typer.Argument(..., help="The study's id."),
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
     follow: bool = typer.Option(False, "--follow", "-f", help="Go on until the study ends."),
-    raw: bool = typer.Option(False, help="What Ray, MLflow and the libraries printed instead."),
+    raw: bool = typer.Option(
+        False, "--raw", help="What Ray, MLflow and the libraries printed instead."
+    ),
 ) -> None:
     """What happened in a study, oldest first."""
     from autoresearch.study.ledger import Ledger
 
     home = _home()
     ledger = Ledger.open(home)
-    shown = 0
+    shown, quiet_since = 0, time.monotonic()
     while True:
         facts = ledger.facts(study)
-        over = not follow or not ledger.is_driven(study)
         lines = _raw_lines(home.log(study)) if raw else [_event(event) for event in facts.events]
         for line in lines[shown:]:
             typer.echo(line)
         shown = len(lines)
-        if over:
+        if ledger.is_driven(study):
+            quiet_since = time.monotonic()
+        quiet = time.monotonic() - quiet_since > _QUIET_SECONDS
+        if not follow or facts.status != "running" or quiet:
             return
         time.sleep(_POLL_SECONDS)
 
 
-def pause(study: str = typer.Argument(..., help="The study's id.")) -> None:
+def pause(
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
+) -> None:
     """Stop a running study for now; `resume` goes on where it stopped."""
     from autoresearch.cli.statusview import state
     from autoresearch.study.errors import BadInput
@@ -125,7 +135,9 @@ def pause(study: str = typer.Argument(..., help="The study's id.")) -> None:
     typer.echo(f"{study} pauses; go on with: autoresearch resume {study}")
 
 
-def stop(study: str = typer.Argument(..., help="The study's id.")) -> None:
+def stop(
+    study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
+) -> None:
     """End a study for good, without verdicts; its data stay."""
     from autoresearch.study.errors import BadInput, Leased
     from autoresearch.study.ledger import Ledger

@@ -8,6 +8,7 @@ run again, so calling `run_trials` twice is calling it once.
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -15,7 +16,7 @@ from typing import Literal
 from autoresearch.execute.following import Following, finite
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
-from autoresearch.execute.stop import stop_requests
+from autoresearch.execute.stop import StopRequests, stop_requests
 from autoresearch.study.budget import Budget
 from autoresearch.study.errors import BudgetExhausted, Paused
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
@@ -40,12 +41,16 @@ def run_trials(
     budget: Budget,
     observer: Observer,
     projector: Projector | None = None,
+    stop: StopRequests | None = None,
 ) -> None:
     """Run `specs` side by side, in their order; on return each has an ended trial.
 
     An attempt that fails, dies or outlasts `budget.limits.trial_seconds` is followed by another,
     from its last checkpoint, until `budget.limits.retries` are used up; then its trial has
     failed, and the others go on.
+
+    `stop` is what the caller listens to already; without it, signals and the pause flag count
+    while the wave runs.
 
     Raises BudgetExhausted or Paused (a signal, or the study's pause flag) after ending what runs;
     such attempts go on from their checkpoints when the study is resumed, at no cost to the
@@ -55,11 +60,11 @@ def run_trials(
     known = {trial.spec.id: trial for trial in ledger.facts(study).trials}
     trials = {spec.id: known[spec.id] for spec in specs}
     wave = _Wave(ledger, study, cluster, budget, observer, projector, trials)
-    with stop_requests(home.pause_flag(study)) as stop:
+    with nullcontext(stop) if stop else stop_requests(home.pause_flag(study)) as requests:
         wave.settle()
         try:
             while wave.unfinished:
-                stop.check()
+                requests.check()
                 budget.check()
                 wave.submit()
                 for ended in cluster.poll(POLL):
@@ -83,7 +88,7 @@ class _Wave:
     trials: dict[str, TrialFacts]
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
-    mirror_failed: bool = False
+    unseen: bool = False  # MLflow no longer shows what happens
 
     @property
     def unfinished(self) -> bool:
@@ -95,7 +100,7 @@ class _Wave:
             if trial.status == "pending":
                 self.waiting.append(trial.spec.id)
             elif trial.status == "running":
-                self._settle(Following(trial.spec, trial.attempts[-1]))
+                self._settle_attempt(Following(trial.spec, trial.attempts[-1]))
         self._show()
 
     def submit(self) -> None:
@@ -129,10 +134,11 @@ class _Wave:
             self._read(following)
             if following.seconds() > limit:
                 self._cancel(following, "failed", f"timed out after {limit:.0f} s", charged=True)
-        if self.projector is not None and self.projector.problem and not self.mirror_failed:
-            self.mirror_failed = True
-            self.ledger.add_event(self.study, "mlflow-failed", cause=self.projector.problem)
-            self.observer.note(f"MLflow is no longer written: {self.projector.problem}")
+        problem = self.projector.problem if self.projector is not None else ""
+        if problem and not self.unseen:
+            self.unseen = True
+            if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
+                self.observer.note(f"MLflow is no longer written: {problem}")
 
     def end(self, ended: Ended) -> None:
         """Take note of an attempt whose process has ended."""
@@ -149,7 +155,7 @@ class _Wave:
         for following in tuple(self.running.values()):
             self._cancel(following, "lost", reason, charged=False)
 
-    def _settle(self, following: Following) -> None:
+    def _settle_attempt(self, following: Following) -> None:
         spec, attempt = following.spec, following.attempt
         result = read_result(attempt.folder)
         if result is not None and manifest_digest(attempt.folder) is not None:

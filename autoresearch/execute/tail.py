@@ -6,10 +6,9 @@ from typing import Any
 
 
 class Tail:
-    """The complete rows of a growing file, each once. `count` rows were read so far."""
+    """The complete rows of a growing file, each once."""
 
     def __init__(self, path: Path) -> None:
-        self.count = 0
         self._path = path
         self._offset = 0
 
@@ -22,6 +21,4 @@ class Tail:
             data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
-        rows = [json.loads(line) for line in whole.splitlines()]
-        self.count += len(rows)
-        return rows
+        return [json.loads(line) for line in whole.splitlines()]

@@ -233,8 +233,10 @@ def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
     except (BadInput, RayUnreachable) as error:
         ledger.set_status(study, "paused", cause=_line(error))
         raise
-    except (Paused, KeyboardInterrupt) as error:
-        ending.end, ending.cause = "paused", _line(error)
+    except Paused as error:
+        ending.end, ending.cause = "paused", error.reason
+    except KeyboardInterrupt:
+        ending.end, ending.cause = "paused", "interrupted"
     except BudgetExhausted as error:
         ending.end, ending.cause = "budget", _line(error)
     except (InfrastructureError, Underpowered, VerificationFailed) as error:
@@ -279,8 +281,6 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _line(error: BaseException) -> str:
+def _line(error: Exception) -> str:
     """The error's text on one line."""
-    return " ".join(str(error).split()) or {"KeyboardInterrupt": "interrupted"}.get(
-        type(error).__name__, type(error).__name__
-    )
+    return " ".join(str(error).split()) or type(error).__name__

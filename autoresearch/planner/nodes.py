@@ -6,6 +6,7 @@ first written, trials are known by their id, ended trials are not run twice.
 
 from typing import Any
 
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED, invalid_reason
 from autoresearch.analysis.scores import primary_metric, scores
 from autoresearch.analysis.verdicts import Verdict, should_stop
 from autoresearch.analysis.verdicts import decide as verdicts_at
@@ -20,6 +21,7 @@ from autoresearch.planner.work import Work
 from autoresearch.study.errors import BadInput
 from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.plan import Plan
+from swarm import tasks
 from swarm.config import JsonValue
 
 #: How often a draft with problems goes back to the planner.
@@ -40,7 +42,7 @@ class VerificationFailed(Exception):
 
 def scope(work: Work) -> Stage:
     """Which question is asked: the topic's playbook or factors."""
-    plan = _draft(work)
+    plan = work.plan()
     text = f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})"
     work.ledger.add_event(work.study, "scope", once=text, text=text)
     return "recall"
@@ -48,7 +50,7 @@ def scope(work: Work) -> Stage:
 
 def recall(work: Work) -> Stage:
     """What earlier studies of this home found on the same factors."""
-    factors = {factor.name for factor in _draft(work).treatments}
+    factors = {factor.name for factor in work.plan().treatments}
     for found in work.ledger.findings(" ".join(sorted(factors))):
         if found["study"] != work.study and factors & set(found["detail"]["factors"]):
             work.note("recall", f"known from {found['study']}: {found['text']}")
@@ -56,20 +58,22 @@ def recall(work: Work) -> Stage:
 
 
 def hypothesise(work: Work) -> Stage:
-    """The falsifiable claims, as a draft."""
-    plan = _draft(work)
-    work.ledger.save_plan(work.study, plan)
-    for hypothesis in plan.hypotheses:
+    """The falsifiable claims."""
+    for hypothesis in work.plan().hypotheses:
         text = f"{hypothesis.id}: {hypothesis.statement}"
         work.ledger.add_event(work.study, "hypothesis", once=text, text=text)
     return "design"
 
 
 def design(work: Work) -> Stage:
-    """Arms, seeds, tuning and looks, as a draft."""
-    plan = _draft(work)
-    work.ledger.save_plan(work.study, plan)
-    text = f"arms {', '.join(arm.id for arm in plan.arms)}"
+    """Arms, seeds, tuning and looks: the draft that the study came with, or after a lint a new one.
+
+    The user has seen that draft, so nothing else is made of it as long as it is sound.
+    """
+    if problems(work.plan()):
+        options = _options(work)
+        work.ledger.save_plan(work.study, draft(options.topic, options))
+    text = f"arms {', '.join(arm.id for arm in work.plan().arms)}"
     work.ledger.add_event(work.study, "design", once=text, text=text)
     return "lint"
 
@@ -92,6 +96,7 @@ def freeze(work: Work) -> Stage:
     """Register the plan, and record what the numbers depend on besides it."""
     plan = work.plan()
     work.ledger.record(work.study, "fingerprint", fingerprint(plan.model))
+    work.ledger.record(work.study, "start", {"command": start_command(_options(work))})
     if plan.profile != "full":
         full = _full_profile(_options(work))
         if full:
@@ -144,6 +149,7 @@ def confirm(work: Work) -> Stage:
 def analyse(work: Work) -> Stage:
     """Verdicts from the confirmation scores of this look."""
     plan, _ = work.registered()
+    _note_changed_evaluator(work)
     facts = work.facts()
     rows = [verdict.model_dump(mode="json") for verdict in _verdicts(plan, facts)]
     work.ledger.save_verdicts(work.study, rows)
@@ -181,12 +187,6 @@ def verify(work: Work) -> Stage:
     _archive(work, facts)
     work.ledger.set_status(work.study, "done")
     return "done"
-
-
-def _draft(work: Work) -> Plan:
-    """The offline planner's plan; the same options give the same plan."""
-    options = _options(work)
-    return draft(options.topic, options)
 
 
 def _options(work: Work) -> StartOptions:
@@ -249,5 +249,17 @@ def _seeds_used(facts: StudyFacts) -> int:
 
 
 def _verdicts(plan: Plan, facts: StudyFacts) -> list[Verdict]:
-    found = scores(facts, "confirm")
-    return verdicts_at(plan, found, look=_seeds_used(facts), looks=_looks(facts))
+    return verdicts_at(
+        plan,
+        scores(facts, "confirm"),
+        look=_seeds_used(facts),
+        looks=_looks(facts),
+        invalid_reason=invalid_reason(facts),
+    )
+
+
+def _note_changed_evaluator(work: Work) -> None:
+    """Record, once, that answers are judged by other code than when the plan was frozen."""
+    was, now = work.facts().records["fingerprint"]["evaluator"], tasks.code_digest()
+    if was != now:
+        work.ledger.record(work.study, EVALUATOR_CHANGED, {"was": was, "now": now})

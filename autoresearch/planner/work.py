@@ -56,6 +56,7 @@ class Work:
             budget=self.budget,
             observer=self.observer,
             projector=self.projector,
+            stop=self.stop,
         )
         return self.facts()
 

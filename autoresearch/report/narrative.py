@@ -34,7 +34,7 @@ FULL = (
 FULL_COMMAND = "```\n{{raw.full.command}}\n```"
 
 # A direction is named only where it was tested: sample means differ always.
-NAMED = "**{{c.@.id}} is {{v.@}}.**"
+NAMED = "**{{c.@.id}}: {{v.@}}.**"
 COMPARED = (
     "{{c.@.metric}} was {{dir.@}} with {{c.@.arm}} than with {{c.@.versus}}: the "
     "effect is {{c.@.effect}}"

@@ -23,3 +23,4 @@ PRESET = MappingProxyType(
         "beta": 0.1,
     }
 )
+DATA = MappingProxyType({"group_filter": "mixed_rewards"})

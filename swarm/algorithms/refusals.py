@@ -21,7 +21,7 @@ def refuse_algorithm(settings: "AlgorithmSettings") -> None:
 
 def refuse_run(config: "TrainConfig") -> None:
     """Raise ValueError with every objection to the algorithm within its run."""
-    _refuse(*_groups(config), *_staleness(config), *_demonstrations(config))
+    _refuse(*_groups(config), *_pairs(config), *_staleness(config), *_demonstrations(config))
 
 
 def _refuse(*objections: str) -> None:
@@ -112,6 +112,14 @@ def _groups(config: "TrainConfig") -> Iterator[str]:
     }
     for what in (what for what, needs in needing.items() if needs):
         yield f"{what} needs batch.group_size of 2 or more"
+
+
+def _pairs(config: "TrainConfig") -> Iterator[str]:
+    if config.algorithm.objective == "preference" and config.data.group_filter == "none":
+        yield (
+            "data.group_filter 'none' keeps groups of equal rewards, in which algorithm.objective "
+            "'preference' finds no pair: set it to 'mixed_rewards' or 'resample'"
+        )
 
 
 def _staleness(config: "TrainConfig") -> Iterator[str]:

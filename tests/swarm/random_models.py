@@ -7,7 +7,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausa
 VOCABULARY = 24
 
 
-def llama(vocabulary: int = VOCABULARY, seed: int = 0, scale: float = 0.3) -> nn.Module:
+def llama(vocabulary: int = VOCABULARY, seed: int = 0, scale: float = 0.2) -> nn.Module:
     """Two layers, hidden 32, four query heads on two key heads, untied head, in eval mode."""
     torch.manual_seed(seed)
     config = LlamaConfig(
@@ -27,7 +27,7 @@ def llama(vocabulary: int = VOCABULARY, seed: int = 0, scale: float = 0.3) -> nn
     return LlamaForCausalLM(config).eval()
 
 
-def gpt2(vocabulary: int = VOCABULARY, seed: int = 0, scale: float = 0.3) -> nn.Module:
+def gpt2(vocabulary: int = VOCABULARY, seed: int = 0, scale: float = 0.2) -> nn.Module:
     """Two layers, hidden 32, learned positions; dropout is configured and off in eval mode."""
     torch.manual_seed(seed)
     config = GPT2Config(

@@ -18,6 +18,8 @@ from swarm.console import COLUMNS, heading, line
 from swarm.runfolder import METRICS, read_rows
 from swarm.train import train
 
+pytestmark = pytest.mark.usefixtures("tiny_model")
+
 SMALL = """
 steps: 3
 task: {ref: reverse, args: {min: 3, max: 5}}

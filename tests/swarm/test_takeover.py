@@ -67,6 +67,17 @@ def test_a_folder_may_go_on_by_itself(tmp_path: Path) -> None:
     assert (found / "weights").exists()
 
 
+def test_a_later_checkpoint_in_the_new_folder_goes(tmp_path: Path) -> None:
+    """Of a try at this very attempt that was cut short: its rows would be missing."""
+    earlier, folder = tmp_path / "1", tmp_path / "2"
+    found = crashed_run(earlier)
+    for step in (3, 5):
+        (folder / CHECKPOINTS / f"step-{step:06d}").mkdir(parents=True)
+    take_over(earlier, folder, found)
+    left = sorted(path.name for path in (folder / CHECKPOINTS).iterdir())
+    assert left == ["step-000003", "step-000004"]
+
+
 def test_going_on_breaks_the_seal(tmp_path: Path) -> None:
     """A folder that is being written to must not look finished."""
     found = crashed_run(tmp_path)

@@ -1,7 +1,6 @@
 """Whole runs on the `tiny` model."""
 
 import math
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ from tiny_runs import Killed, assert_same_run, kill_at, rows, same_weights, smal
 
 from swarm import tasks
 from swarm.models.errors import ModelUnavailable
-from swarm.policy.policy import Policy
 from swarm.runfolder import (
     CHECKPOINTS,
     EVENTS,
@@ -47,7 +45,7 @@ class TestAFinishedRun:
 
     def test_every_step_has_one_row_and_evaluations_fall_on_their_steps(self, run: Path) -> None:
         assert [row["step"] for row in rows(run)] == list(range(7))
-        assert [step for step, _, _ in read_series(run, "eval/acc")] == [0, 2, 4, 6]
+        assert [step for step, _, _ in read_series(run, "eval/acc")] == [0, 3, 6]
         assert [step for step, _, _ in read_series(run, "reward/mean")] == list(range(1, 7))
 
     def test_wall_seconds_only_grow(self, run: Path) -> None:
@@ -104,41 +102,6 @@ class TestTemperature:
         cold, warm = (rows(tmp_path / str(t))[0] for t in (0.6, 1.0))
         assert cold == warm
         assert abs(cold["policy/kl_ref"]) < 1e-6
-
-
-class TestStaleness:
-    @pytest.mark.parametrize("k", [1, 2, 4])
-    def test_batch_t_is_sampled_from_version_t_less_k(
-        self, k: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        used: list[int] = []
-        swap_in = Policy.weights
-
-        def spied(policy: Policy, version: int) -> AbstractContextManager[None]:
-            used.append(version)
-            return swap_in(policy, version)
-
-        monkeypatch.setattr(Policy, "weights", spied)
-        train(small(max_staleness=k, evaluation__every=6), tmp_path)
-        # The reference (version 0) is swapped in once more at each of the two evaluations.
-        assert used == [0, *(max(0, t - k) for t in range(6)), 0]
-        stale = [row["staleness/mean"] for row in rows(tmp_path)[1:]]
-        assert stale == [min(t, k) for t in range(6)]
-
-    def test_the_ratio_leaves_one_with_the_lag(self, tmp_path: Path) -> None:
-        """Sampler log-probabilities are those of the stale policy, so the ratio corrects for it."""
-        train(small(max_staleness=2), tmp_path)
-        ratios = [row["policy/ratio_max"] for row in rows(tmp_path)[1:]]
-        assert ratios[0] == pytest.approx(1, abs=1e-4)
-        assert min(ratios[1:]) > 1.01
-
-    def test_first_batches_do_not_depend_on_the_bound(self, tmp_path: Path) -> None:
-        """While no version is old enough the bound cannot act: equal to the bit, then not."""
-        for k in (0, 1):
-            train(small(steps=2, max_staleness=k, evaluation__every=1), tmp_path / str(k))
-        fresh, stale = rows(tmp_path / "0"), rows(tmp_path / "1")
-        assert fresh[:2] == stale[:2]
-        assert fresh[2] != stale[2]
 
 
 class NoReward(Reverse):

@@ -83,6 +83,12 @@ class TestTakingOver:
         train(small(), tmp_path / "last", resume_from=earlier)
         assert_same_run(tmp_path / "last", tmp_path / "straight")
 
+    def test_another_config_is_refused(self, tmp_path: Path) -> None:
+        earlier = self.killed(tmp_path / "killed", step=1)
+        with pytest.raises(ValueError, match="killed was trained with another config"):
+            train(small(optim__lr=1e-3), tmp_path / "last", resume_from=earlier)
+        assert not (tmp_path / "last").exists()
+
     def test_wall_seconds_go_on(self, tmp_path: Path) -> None:
         """They count all attempts, without the time between."""
         earlier = self.killed(tmp_path / "killed")

@@ -20,7 +20,7 @@ SMALL: Mapping[str, JsonValue] = {
     "batch.group_size": 4,
     "task.args.min": 3,
     "task.args.max": 6,
-    "evaluation.every": 2,
+    "evaluation.every": 3,
     "evaluation.prompts": 16,
     "checkpoint_every": 1,
     "optim.lr": 5e-3,

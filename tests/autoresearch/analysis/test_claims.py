@@ -9,7 +9,7 @@ from scipy import stats
 from synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
 from autoresearch.analysis.claims import Claim, ClaimSet, answer, compute
-from autoresearch.analysis.evidence import Evidence, damage
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED, Evidence, damage
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.paths import Home
 from swarm.runfolder import METRICS
@@ -219,3 +219,11 @@ def test_a_study_without_a_plan_has_no_claims(tmp_path: Path) -> None:
     facts = replace(make_study(Home(tmp_path), Shape(failed=())), plan=None)
     with pytest.raises(ValueError, match="no plan"):
         compute(facts)
+
+
+def test_another_evaluator_than_at_the_freeze_is_invalid(tmp_path: Path) -> None:
+    facts = make_study(Home(tmp_path))
+    changed = {**facts.records, EVALUATOR_CHANGED: {"was": "a", "now": "b"}}
+    verdict = compute(replace(facts, records=changed)).verdicts[0]
+    assert verdict.verdict == "invalid"
+    assert "judges answers changed" in verdict.reason

@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -50,3 +51,18 @@ def test_a_smoke_study_from_topic_to_verified_report(tmp_path: Path, tiny_model:
     tampered = autoresearch(tmp_path, "report", "verify", ended["study"])
     assert tampered.returncode == 1
     assert "report.md" in tampered.stdout + tampered.stderr
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(300)
+def test_a_detached_study_runs_on_and_can_be_stopped(tmp_path: Path, tiny_model: Path):
+    started = autoresearch(tmp_path, "start", TOPIC, "--profile", "smoke", "--detach", "--json")
+    study = json.loads(started.stdout)["study"]
+    deadline = time.monotonic() + 120
+    while not json.loads(autoresearch(tmp_path, "status", "--json").stdout)["trials"]["running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    assert "preregistered" in autoresearch(tmp_path, "logs", study).stdout
+    assert autoresearch(tmp_path, "resume", study).returncode == 5
+    assert autoresearch(tmp_path, "stop", study).returncode == 0
+    assert json.loads(autoresearch(tmp_path, "status", "--json").stdout)["status"] == "stopped"

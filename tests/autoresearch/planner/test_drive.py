@@ -131,6 +131,27 @@ def test_a_signal_pauses_a_study_which_then_goes_on(tmp_path: Path):
     assert facts_of(home, study).status == "done"
 
 
+@pytest.mark.faults
+def test_a_spent_budget_ends_the_run_and_more_of_it_is_a_deviation(tmp_path: Path):
+    home = Home(tmp_path)
+    study = start(home, SOUND)
+    ledger = Ledger.open(home)
+    plan = ledger.facts(study).plan
+    assert plan is not None
+    limits = plan.budget.model_copy(update={"seconds": 0.5})
+    with ledger.hold(study):
+        ledger.save_plan(study, plan.model_copy(update={"budget": limits}))
+        ledger.set_stage(study, "freeze")
+    ledger.close()
+    cut = run_study(home, study, observer=Silent(), entry=fault_entries.ENTRY)
+    assert (cut.end, cut.exit_code) == ("budget", 4)
+    assert facts_of(home, study).status == "paused"
+    entry = fault_entries.ENTRY
+    done = run_study(home, study, observer=Silent(), entry=entry, more_seconds=300)
+    assert done.end == "done"
+    assert "budget of 0 s was raised" in Path(done.report).read_text()
+
+
 def attempt(started_at: float, seconds: float) -> TrialFacts:
     spec = TrialSpec(
         study="s",

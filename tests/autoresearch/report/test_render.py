@@ -97,7 +97,7 @@ def test_a_smoke_report_opens_by_saying_so(tmp_path: Path) -> None:
 def test_a_full_report_opens_with_the_verdict(tmp_path: Path) -> None:
     claims = claims_of(tmp_path, Shape(profile="full", failed=()))
     abstract = render(claims).split("## Abstract\n\n")[1]
-    assert abstract.startswith("**H1 is supported.** `eval/acc` was higher with `adv_std-none`")
+    assert abstract.startswith("**H1: supported.** `eval/acc` was higher with `adv_std-none`")
 
 
 def test_the_abstract_gives_effect_interval_and_n(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_every_verdict_has_its_words(
     claims = claims_of(tmp_path, Shape(gains=gains, failed=(), seed_sd=seed_sd))
     assert claims.verdicts[0].verdict == verdict
     text = render(claims)
-    assert f"**H1 is {verdict}.**" in text
+    assert f"**H1: {verdict}.**" in text
     assert ("was higher with `adv_std-none`" in text) == (verdict == "supported")
     assert ("was lower with `adv_std-none`" in text) == (verdict == "refuted")
 

@@ -157,7 +157,7 @@ def test_a_report_written_from_tampered_runs_is_still_found(tmp_path: Path) -> N
     metrics.write_text(metrics.read_text().replace('"eval/acc": 0.', '"eval/acc": 1.'))
     build(facts, home)
     assert any("metrics.jsonl record 1: changed" in problem for problem in verify(facts, home))
-    assert "**H1 is invalid.**" in (home.report(STUDY) / REPORT).read_text()
+    assert "**H1: invalid.**" in (home.report(STUDY) / REPORT).read_text()
 
 
 def test_another_plan_is_named(built: Built) -> None:

@@ -105,7 +105,7 @@ class TestBatching:
         for found, truth in zip(together, alone, strict=True):
             assert all(close(f, t) for f, t in zip(found, truth, strict=True))
 
-    @settings(max_examples=6, deadline=None)
+    @settings(max_examples=6)
     @given(order=st.permutations(range(len(REQUESTS))))
     def test_the_order_of_requests(self, order: list[int]) -> None:
         engine = TorchEngine(llama(), STOPS)

@@ -44,7 +44,7 @@ class TestAgainstTheReference:
     """Values, entropies and gradients on random trees, with rotary and with learned positions."""
 
     @pytest.mark.parametrize("build", [llama, gpt2])
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(trees=forests(), temperature=st.sampled_from([1.0, 0.6, 1.7]))
     def test_values(
         self, build: Callable[[], nn.Module], trees: list[TokenTree], temperature: float
@@ -56,7 +56,7 @@ class TestAgainstTheReference:
         torch.testing.assert_close(seen.logprobs, truth.logprobs, atol=FP32, rtol=FP32)
         torch.testing.assert_close(seen.entropy, truth.entropy, atol=FP32, rtol=FP32)
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(trees=forests())
     def test_values_in_double_precision(self, trees: list[TokenTree]) -> None:
         model = llama().double()
@@ -66,7 +66,7 @@ class TestAgainstTheReference:
         torch.testing.assert_close(seen.logprobs, truth.logprobs.float(), atol=FP64, rtol=FP64)
 
     @pytest.mark.parametrize("build", [llama, gpt2])
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=20)
     @given(trees=forests(max_trees=2))
     def test_gradients(self, build: Callable[[], nn.Module], trees: list[TokenTree]) -> None:
         model = build()

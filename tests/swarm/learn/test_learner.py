@@ -288,7 +288,7 @@ class TestLogprobs:
             np.testing.assert_allclose(values, expected, atol=1e-5)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(trees=st.lists(token_trees(), max_size=8), budget=st.integers(1, 80))
 def test_micro_batches_are_in_order_and_within_the_budget(
     trees: list[TokenTree], budget: int
