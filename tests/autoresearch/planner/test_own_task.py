@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from autoresearch.execute.observer import Silent
 from autoresearch.planner.command import start_command
+from autoresearch.planner.drive import new_study, run_study
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.own_task import require_usable
 from autoresearch.study.errors import BadInput
+from autoresearch.study.ledger import Ledger
+from autoresearch.study.paths import Home
 from autoresearch.study.plan import Plan
 from swarm.config import JsonValue
 
@@ -55,6 +59,17 @@ def test_changed_files_are_refused_before_a_study_goes_on(data: Path) -> None:
     data.write_text(data.read_text() + json.dumps({"prompt": "a", "answer": "b"}))
     with pytest.raises(BadInput, match=r"task\.digest: .*is not what was registered"):
         require_usable(made)
+
+
+def test_a_study_is_not_taken_up_on_changed_files(data: Path, tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    study = new_study(home, plan(str(data)), StartOptions(topic=TOPIC, task=str(data)))
+    data.write_text(data.read_text().replace('"answer": "ba"', '"answer": "bb"'))
+    with pytest.raises(BadInput, match=r"task\.digest"):
+        run_study(home, study, observer=Silent())
+    ledger = Ledger.open(home)
+    assert ledger.facts(study).trials == ()
+    ledger.close()
 
 
 def test_evaluation_is_planned_on_the_prompts_there_are(data: Path) -> None:
