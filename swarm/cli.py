@@ -123,11 +123,14 @@ def _train(
     sealed = read_result(folder) if resume and manifest_digest(folder) else None
     if sealed is None:
         _quiet()
+        from swarm import models
         from swarm.train import train
 
         if not as_json:
             typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
             typer.echo(f"run folder {folder}")
+            if models.folder(config.model.ref) is None:
+                typer.echo(f"{config.model.ref} is not here yet: it is built or fetched once")
         with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
             sealed = train(config, folder, resume_from=folder if resume else None, on_step=on_step)
     _show_end(folder, sealed, as_json)

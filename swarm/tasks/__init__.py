@@ -81,7 +81,10 @@ def names() -> tuple[str, ...]:
 def family(name: str) -> TaskFamily:
     """The family of this name. Raises ValueError that lists the known ones."""
     if name not in FAMILIES:
-        raise ValueError(f"task.ref {name!r} is unknown; known: {', '.join(FAMILIES)}")
+        known = ", ".join(FAMILIES)
+        raise ValueError(
+            f"task.ref {name!r} is unknown; known: {known}, and your data.jsonl or file.py:make"
+        )
     return FAMILIES[name]
 
 
