@@ -26,7 +26,10 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-learns faults cluster models: $(VENV)/.test
+learns: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 -m learns $(ARGS)
+
+faults cluster models: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
 
 clean:

@@ -1,4 +1,4 @@
-"""Dynamic sampling: groups without signal are replaced, within bounds, and everything is counted."""
+"""Dynamic sampling: groups without signal are replaced, within bounds, and all is counted."""
 
 import pytest
 from scored_groups import episode, group

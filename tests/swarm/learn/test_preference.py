@@ -87,7 +87,7 @@ class TestLoss:
         assert (loss.margin.item(), int(loss.wins)) == (0.0, 0)
 
     def test_long_sums_keep_their_sign(self) -> None:
-        """65,536 tokens at -8 and one worth 0.004: in fp32 the sum would lose it, as AReaL found."""
+        """65,536 tokens of equal worth and one of 0.004 more: a sum in fp32 would lose it."""
         n = 65_536
         loss, _ = of(
             [-8.0 + 0.004, *[-8.0] * (n - 1), *[-8.0] * n],

@@ -1,4 +1,4 @@
-"""What must not change any preset's gradient: micro-batches, order, padding, what is not trained."""
+"""What must not change any preset's gradient: micro-batches, order, what is not trained."""
 
 import copy
 from collections.abc import Sequence

@@ -126,6 +126,34 @@ class TestDenominators:
             assert not node.weight.any()
 
 
+class TestReturnsOverTurns:
+    """verl and SkyRL reset the return at observations: all but the last turn had no credit."""
+
+    def turns(self, *, observed: bool) -> ScoredTree:
+        """[a, a, o, o, a, a] and a reward of 1, or the same without the observations."""
+        tree = Builder([2])
+        first = tree.say(0, [3, 4], 0)
+        tree.say(0, [7, 8], tree.hear([5, 6], first) if observed else first)
+        return tree.scored(1.0)
+
+    def test_every_action_returns_the_whole_reward(self) -> None:
+        algorithm = AlgorithmSettings(baseline="none", kl_coef=0.1, kl_placement="reward")
+        for observed in (True, False):
+            k1 = [np.zeros(4, np.float32)]
+            found = advantages([self.turns(observed=observed)], algorithm, MAX_TOKENS, k1)
+            assert found[0][0].tolist() == [1.0] * 4
+
+    def test_observations_change_no_generalised_advantage(self, random_llama: nn.Module) -> None:
+        algorithm = AlgorithmSettings(name="ppo", scale="none", kl_coef=0.0)
+        recipe = recipe_on(random_llama, algorithm)
+        values = [np.array([0.1, 0.2, 0.3, 0.4], np.float32)]
+        found = [
+            recipe._estimates([self.turns(observed=observed)], values, None)[0][0][0].tolist()
+            for observed in (True, False)
+        ]
+        assert found[0] == found[1]
+
+
 class TestSequenceLevelPresets:
     def test_a_shared_trained_token_is_refused(self, random_llama: nn.Module) -> None:
         tree = Builder([2])
