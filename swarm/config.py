@@ -58,11 +58,26 @@ class PolicySettings(Settings):
 
 
 class TaskSettings(Settings):
-    """Which task, at which level, and which of its rewards trains the policy."""
+    """Which task, at which level, and which of its rewards trains the policy.
+
+    `ref` is a built-in family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md.
+    """
 
     ref: str = "reverse"
     reward: str = Field(default="exact", description="a reward that the task names")
-    args: Mapping[str, JsonValue] = Field(default_factory=dict, description="the task's own level")
+    args: Mapping[str, JsonValue] = Field(
+        default_factory=dict, description="a family's levels (min, max), or make's arguments"
+    )
+    digest: str = Field(
+        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_code_brings_its_reward(cls, raw: Any) -> Any:
+        if isinstance(raw, Mapping) and ".py:" in str(raw.get("ref")) and "reward" not in raw:
+            return {**raw, "reward": "own"}
+        return raw
 
 
 class SamplingSettings(Settings):

@@ -19,6 +19,7 @@ from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
 from swarm.engine.torch_engine import TorchEngine
+from swarm.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
 from swarm.learn.credit import plain_trees
 from swarm.learn.learner import Diverged, Learner
 from swarm.learn.recipe import Recipe
@@ -27,23 +28,11 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.runfolder import (
-    ADAPTER,
-    CHECKPOINTS,
-    CONFIG,
-    METRICS,
-    RunResult,
-    RunStatus,
-    RunWriter,
-)
+from swarm.runfolder import ADAPTER, CHECKPOINTS, CONFIG, METRICS, RunResult, RunStatus, RunWriter
 from swarm.takeover import read_config, take_over, write_config
-from swarm.tasks import family as task_family
-from swarm.tasks import held_out, levels_of
+from swarm.tasks import RewardFailed, Task, load
 
 OnStep = Callable[[int, Mapping[str, float]], None]
-
-#: Every run is evaluated at this temperature, whatever it trains at.
-EVAL_TEMPERATURE = 1.0
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
@@ -65,8 +54,11 @@ def train(
     itself), the records up to its newest valid checkpoint are taken over and training goes on
     from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
     the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
-    when `resume_from` had another; FileExistsError when `folder` holds a run that is not resumed.
+    when `resume_from` had another; RewardFailed when the user's reward fails; FileExistsError when
+    `folder` holds a run that is not resumed.
     """
+    task = load(config.task)
+    config = config.with_values({"task.digest": task.digest})
     found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
     if resume_from is not None:
         if (resume_from / CONFIG).exists() and read_config(resume_from) != config:
@@ -74,7 +66,7 @@ def train(
         take_over(resume_from, folder, found)
     elif (folder / METRICS).exists():
         raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
-    run = _Run(config, folder, on_step)
+    run = _Run(config, task, folder, on_step)
     write_config(config, folder)
     try:
         run.start(found)
@@ -83,27 +75,26 @@ def train(
     except Diverged as cause:
         run.writer.event("diverged", step=run.step, cause=str(cause))
         return run.finish("diverged", str(cause))
+    except RewardFailed as cause:
+        run.writer.event("failed", step=run.step, cause=str(cause))
+        raise
     return run.finish("finished")
 
 
 class _Run:
     """The state of a run: `step` batches are done after `wall` training seconds."""
 
-    def __init__(self, config: TrainConfig, folder: Path, on_step: OnStep | None) -> None:
+    def __init__(
+        self, config: TrainConfig, task: Task, folder: Path, on_step: OnStep | None
+    ) -> None:
         self.config = config
         self.folder = folder
         self.on_step = on_step or (lambda step, values: None)
-        self.family = task_family(config.task.ref)
-        if config.task.reward not in self.family.rewards:
-            known = ", ".join(self.family.rewards)
-            raise ValueError(f"task.reward {config.task.reward!r} is unknown; known: {known}")
-        self.levels = levels_of(self.family, config.task.args)
+        self.task = task
         self.base: Base = load_base(config.model, config.device)
+        task.check(self.base.tokenizer, config)
         self.policy = Policy(
-            self.base.host,
-            config.policy,
-            config.optim,
-            seeds.derive(config.seed, "policy"),
+            self.base.host, config.policy, config.optim, seeds.derive(config.seed, "policy")
         )
         if config.algorithm.baseline == "value":
             lr = config.algorithm.value.head_lr
@@ -118,7 +109,7 @@ class _Run:
         )
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
         self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
-        self.eval_problems = held_out(self.family, config.evaluation.prompts, self.levels)
+        self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.writer = RunWriter(folder)
         self.step = 0
         self._wall = 0.0
@@ -188,8 +179,7 @@ class _Run:
         """Groups of the batch's problems `first` to `first + count - 1`, as its draw `number`."""
         config = self.config
         problems = batch_problems(
-            self.family,
-            self.levels,
+            self.task,
             config.data,
             seed=config.seed,
             step=self.step,
@@ -201,10 +191,9 @@ class _Run:
         return roll_out(
             self.engine,
             self.base.tokenizer,
-            self.family,
+            self.task,
             problems,
             members=config.batch.group_size,
-            reward=config.task.reward,
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", self.step, *again),
             version=version,
@@ -214,10 +203,10 @@ class _Run:
         config = self.config
         if config.algorithm.samples:
             return self.recipe.reinforce(groups) if groups else []
-        levels = allowed_levels(self.levels, config.data.order, self.step / config.steps)
+        levels = allowed_levels(self.task.levels, config.data.order, self.step / config.steps)
         return self.recipe.imitate(
             supervised_batch(
-                self.family,
+                self.task,
                 levels,
                 self.base.tokenizer,
                 config.batch.rollouts,
@@ -242,8 +231,8 @@ class _Run:
         warmup = self.config.warmup
         for step in range(warmup.steps):
             trees = supervised_batch(
-                self.family,
-                self.levels,
+                self.task,
+                self.task.levels,
                 self.base.tokenizer,
                 warmup.rows,
                 self.config.seed,
@@ -259,14 +248,13 @@ class _Run:
             groups = roll_out(
                 self.engine,
                 self.base.tokenizer,
-                self.family,
+                self.task,
                 self.eval_problems,
                 members=1,
-                reward=self.config.task.reward,
                 sampling=SamplingSettings(
                     temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
                 ),
-                seed_parts=("evaluation",),
+                seed_parts=EVAL_SEEDS,
                 version=self.policy.version,
             )
         values = metrics.of_evaluation(groups)

@@ -35,7 +35,9 @@ def start(
     model: str = typer.Option(
         "tiny", metavar="REF", help="Base model; see `autoresearch model list`."
     ),
-    task: str | None = typer.Option(None, metavar="NAME", help="Instead of the playbook's task."),
+    task: str | None = typer.Option(
+        None, metavar="REF", help="A built-in task, data.jsonl, or file.py:make."
+    ),
     set_: list[str] = typer.Option(
         [], "--set", metavar="PATH=VALUE", help="Fix a training setting. Repeatable."
     ),
@@ -53,6 +55,7 @@ def start(
     from autoresearch.planner.options import StartOptions, parse_budget, parse_seed, parse_set
     from autoresearch.planner.preview import preview
     from autoresearch.study.paths import Home
+    from swarm.tasks import absolute
 
     home = Home.locate(os.environ, Path.cwd())
     options = StartOptions(
@@ -62,7 +65,7 @@ def start(
         budget_seconds=parse_budget(budget) if budget is not None else None,
         seed=parse_seed(seed),
         model=model,
-        task=task,
+        task=absolute(task, Path.cwd()) if task is not None else None,
         set=parse_set(set_),
         ray_address=ray_address,
     )

@@ -10,6 +10,7 @@ from autoresearch.planner.conditions import Conditions, settle, substitute
 from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
 from autoresearch.planner.hypotheses import Question
 from autoresearch.planner.options import StartOptions
+from autoresearch.planner.own_task import own_task, require_usable
 from autoresearch.planner.reading import Reading
 from autoresearch.planner.settings import configure
 from autoresearch.planner.sites import sites, spoken_task
@@ -19,6 +20,7 @@ from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Budget, Decision, Factor, Plan, Tuning
 from swarm.config import JsonValue
+from swarm.tasks import is_own
 
 
 def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan:
@@ -36,6 +38,7 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
     asked = hypotheses.question(playbook, reading.metric)
     conditions = settle(playbook, profile, reading, treatments, options)
     tasks = sites(playbook, profile, treatments, options.task or spoken_task(reading))
+    own = {t: own_task(t, conditions.train, conditions.chosen) for t in tasks if is_own(t)}
     arms = build_arms(conditions.factors)
     tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, conditions)
     plan = Plan(
@@ -50,7 +53,10 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
         tasks=tasks,
         model=conditions.train.model.ref,
         train=conditions.train,
-        task_settings=_task_settings(playbook, tasks, conditions.chosen),
+        task_settings={
+            **_task_settings(playbook, tasks, conditions.chosen),
+            **{task: found.settings for task, found in own.items()},
+        },
         seeds=allot(
             options.seed,
             profile.pilot,
@@ -65,10 +71,12 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
         estimated_trial_seconds=0.0,
     )
     check_arms(plan)
+    require_usable(plan)
     plan, fit_note = fit(plan, profile.minutes)
     notes = [
         *_reading_notes(reading, plan),
         *conditions.notes,
+        *(note for found in own.values() for note in found.notes),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *_trap_notes(treatments),
         *playbook.notes,

@@ -23,6 +23,7 @@ _OPTIONS: Mapping[str, str] = {
     "seed": "--seed",
     "model.ref": "--model",
     "task.ref": "--task",
+    "task.digest": "--task",
 }
 _PARAMETER = re.compile(r"\$\{([a-z][a-z0-9_-]*)\}")
 _PRESET = "algorithm.name"

@@ -21,6 +21,7 @@ from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import stop_requests
 from autoresearch.planner.nodes import VerificationFailed
 from autoresearch.planner.options import StartOptions
+from autoresearch.planner.own_task import require_usable
 from autoresearch.planner.preview import study_id
 from autoresearch.planner.sizing import Underpowered
 from autoresearch.planner.work import Work
@@ -118,7 +119,8 @@ def run_study(
 
     `more_seconds` are added to what is left of the budget; `on_model(step, steps)` is told about
     the building of a base model; `entry` is the "module:function" that trains. Raises Leased
-    before anything is written, BadInput for an unknown study, RayUnreachable for an address that
+    before anything is written, BadInput for an unknown study or for files of the user's own task
+    that have changed, RayUnreachable for an address that
     does not answer.
     """
     began, clock = time.time(), time.monotonic()
@@ -126,6 +128,8 @@ def run_study(
     facts = ledger.facts(study)
     if facts.stage == "done":
         return summarise(home, facts, _Ending(), 0.0)
+    if facts.plan is not None:
+        require_usable(facts.plan)
     with ledger.hold(study):
         home.pause_flag(study).unlink(missing_ok=True)
         ledger.set_status(study, "running")

@@ -43,7 +43,7 @@ def review(plan: Plan) -> list[Problem]:
 
 
 def _references(plan: Plan) -> Iterator[Problem]:
-    from swarm.tasks import names
+    from swarm.tasks import is_own, names
 
     for factor in plan.treatments:
         if factor.name not in FACTORS:
@@ -56,7 +56,7 @@ def _references(plan: Plan) -> Iterator[Problem]:
                 "PB102", f"{h.id}: unknown metric {h.metric!r}; {step}", at=("hypotheses",)
             )
     for task in plan.tasks:
-        if task not in names():
+        if task not in names() and not is_own(task):
             step = did_you_mean(task, names())
             yield Problem("PB103", f"unknown task {task!r}; {step}", at=("tasks",))
 

@@ -44,11 +44,14 @@ def spoken_task(reading: Reading) -> str | None:
 
 
 def check_task(name: str) -> None:
-    """Raise BadInput with the nearest name for a task that does not exist."""
-    from swarm.tasks import names
+    """Raise BadInput with the nearest name for what is neither a built-in nor the user's files."""
+    from swarm.tasks import is_own, names
 
-    if name not in names():
-        raise BadInput("task", f"{name!r} is unknown", did_you_mean(name, names()))
+    if name in names() or is_own(name):
+        return
+    if "/" in name or "." in name:
+        raise BadInput("task", f"{name!r} names no task", "give data.jsonl or file.py:make")
+    raise BadInput("task", f"{name!r} is unknown", did_you_mean(name, names()))
 
 
 def _missing(task: str, treatments: Sequence[Treatment]) -> set[str]:

@@ -2,12 +2,11 @@
 
 from swarm import seeds
 from swarm.config import DataSettings
-from swarm.tasks import Problem, TaskFamily, draw
+from swarm.tasks import Problem, Task
 
 
 def batch_problems(
-    family: TaskFamily,
-    levels: tuple[int, int],
+    task: Task,
     data: DataSettings,
     *,
     seed: int,
@@ -17,9 +16,9 @@ def batch_problems(
     first: int = 0,
 ) -> list[Problem]:
     """Training problems `first` to `first + count - 1` of batch `step` (from 0) of `steps`."""
-    allowed = allowed_levels(levels, data.order, step / max(1, steps))
+    allowed = allowed_levels(task.levels, data.order, step / max(1, steps))
     return [
-        draw(family, "train", seeds.generator(seed, "prompt", step, index), allowed)
+        task.draw(seeds.generator(seed, "prompt", step, index), allowed)
         for index in range(first, first + count)
     ]
 

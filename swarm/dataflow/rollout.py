@@ -7,24 +7,23 @@ from swarm.config import SamplingSettings
 from swarm.engine.base import Engine
 from swarm.records import Completion, Episode, Group, SampleRequest
 from swarm.seeds import derive
-from swarm.tasks import Problem, TaskFamily
+from swarm.tasks import Problem, Task
 
 
 def roll_out(
     engine: Engine,
     tokenizer: Any,
-    family: TaskFamily,
+    task: Task,
     problems: Sequence[Problem],
     *,
     members: int,
-    reward: str,
     sampling: SamplingSettings,
     seed_parts: tuple[int | str, ...],
     version: int,
 ) -> list[Group]:
     """`members` episodes for each problem. Member m of prompt i is seeded by
-    H(*seed_parts, i, m), so re-runs match and members differ."""
-    prompts = [tuple(tokenizer.encode(p.prompt, add_special_tokens=False)) for p in problems]
+    H(*seed_parts, i, m), so re-runs match and members differ. Raises RewardFailed."""
+    prompts = [tuple(task.encode(tokenizer, problem)) for problem in problems]
     requests = [
         SampleRequest(
             prompt,
@@ -40,28 +39,22 @@ def roll_out(
             prompt,
             problem.prompt,
             problem.answer,
-            tuple(
-                _judge(tokenizer, family, problem, completion, reward, version)
-                for completion in members_of
-            ),
+            _judged(tokenizer, task, problem, members_of, version),
         )
         for problem, prompt, members_of in zip(problems, prompts, completions, strict=True)
     ]
 
 
-def _judge(
+def _judged(
     tokenizer: Any,
-    family: TaskFamily,
+    task: Task,
     problem: Problem,
-    completion: Completion,
-    reward: str,
+    completions: Sequence[Completion],
     version: int,
-) -> Episode:
-    text = tokenizer.decode(completion.tokens, skip_special_tokens=True)
-    return Episode(
-        completion,
-        text,
-        family.reward(reward, problem, text),
-        family.correct(problem, text),
-        version,
+) -> tuple[Episode, ...]:
+    texts = [tokenizer.decode(c.tokens, skip_special_tokens=True) for c in completions]
+    scores = task.score(problem, texts)
+    return tuple(
+        Episode(completion, text, score.reward, score.correct, version)
+        for completion, text, score in zip(completions, texts, scores, strict=True)
     )

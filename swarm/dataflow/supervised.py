@@ -6,11 +6,11 @@ import numpy as np
 
 from swarm import seeds
 from swarm.records import TokenTree, action_node, context_node, reweighted
-from swarm.tasks import TaskFamily, draw
+from swarm.tasks import Task
 
 
 def supervised_batch(
-    family: TaskFamily,
+    task: Task,
     levels: tuple[int, int],
     tokenizer: Any,
     rows: int,
@@ -18,13 +18,13 @@ def supervised_batch(
     step: int,
 ) -> list[TokenTree]:
     """`rows` demonstrations of training problems, each token weighing 1 / (tokens of the batch
-    of this family), the end-of-sequence token included."""
+    of this task), the end-of-sequence token included."""
     trees = []
     for row in range(rows):
-        rng = seeds.generator(seed, "supervised", family.name, step, row)
-        problem = draw(family, "train", rng, levels)
-        answer = family.demonstration(problem, rng)
-        prompt_ids = tokenizer.encode(problem.prompt, add_special_tokens=False)
+        rng = seeds.generator(seed, "supervised", task.name, step, row)
+        problem = task.draw(rng, levels)
+        answer = task.demonstration(problem, rng)
+        prompt_ids = task.encode(tokenizer, problem)
         answer_ids = tokenizer.encode(answer, add_special_tokens=False)
         answer_ids.append(tokenizer.eos_token_id)
         trees.append(TokenTree((context_node(prompt_ids), action_node(answer_ids, 0))))

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swarm import tasks
-from swarm.config import OptimSettings, PolicySettings, canonical_digest
+from swarm.config import OptimSettings, PolicySettings, TaskSettings, canonical_digest
 from swarm.models.cache import cache_folder, is_made, make_once
 
 NAME = "tiny"
@@ -95,12 +95,12 @@ def _build(recipe: Recipe, folder: Path, progress: Progress | None) -> None:
     policy = Policy(AdapterHost(model), PolicySettings(kind="full"), optim, recipe.seed)
     learner = Learner(model, policy, optim, AlgorithmSettings(), 1.0, recipe.steps)
     shares = recipe.shares or dict.fromkeys(tasks.names(), recipe.rows // len(tasks.names()))
-    families = {name: (tasks.family(name), rows) for name, rows in shares.items()}
+    named = [(tasks.load(TaskSettings(ref=name)), rows) for name, rows in shares.items()]
     for step in range(recipe.steps):
         trees = [
             tree
-            for family, rows in families.values()
-            for tree in supervised_batch(family, family.levels, tokenizer, rows, recipe.seed, step)
+            for task, rows in named
+            for tree in supervised_batch(task, task.levels, tokenizer, rows, recipe.seed, step)
         ]
         learner.supervise(trees, scheduled_lr(optim, step, recipe.steps))
         if progress is not None:

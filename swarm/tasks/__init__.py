@@ -1,11 +1,17 @@
-"""Built-in tasks. Train and evaluation prompts are disjoint by the hash of the prompt."""
+"""Tasks, built in or the user's own. Train and evaluation prompts are disjoint by their hash."""
 
 import hashlib
 import inspect
 from types import MappingProxyType
 
+from swarm.config import TaskSettings
 from swarm.tasks import base, chain, strings
 from swarm.tasks.base import Problem, TaskFamily, draw, held_out, levels_of
+from swarm.tasks.builtin import BuiltIn
+from swarm.tasks.errors import BadTask, RewardFailed
+from swarm.tasks.own import load_own
+from swarm.tasks.refs import OWN_REWARD, absolute, own_ref
+from swarm.tasks.task import Score, Task
 
 FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
     {
@@ -21,16 +27,50 @@ FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
 
 __all__ = [
     "FAMILIES",
+    "BadTask",
+    "BuiltIn",
     "Problem",
+    "RewardFailed",
+    "Score",
+    "Task",
     "TaskFamily",
+    "absolute",
     "code_digest",
     "draw",
     "family",
     "held_out",
+    "is_own",
     "levels_of",
+    "load",
     "names",
     "rewards",
 ]
+
+
+def load(settings: TaskSettings) -> Task:
+    """The task of these settings. Raises ValueError naming the field for one that cannot be used,
+    and BadTask where the user's files are no longer those of `settings.digest`."""
+    known = rewards(settings.ref)
+    if settings.reward not in known:
+        raise ValueError(f"task.reward {settings.reward!r} is unknown; known: {', '.join(known)}")
+    ref = own_ref(settings.ref)
+    if ref is None:
+        builtin = family(settings.ref)
+        return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
+    task = load_own(ref, settings.args)
+    if settings.digest and task.digest != settings.digest:
+        raise BadTask(
+            f"{ref.path} is not what was registered "
+            f"(sha256 {settings.digest[:12]}, now {task.digest[:12]})",
+            "bring the files back, or start anew",
+            "task.digest",
+        )
+    return task
+
+
+def is_own(ref: str) -> bool:
+    """Whether a ref names the user's files."""
+    return own_ref(ref) is not None
 
 
 def names() -> tuple[str, ...]:
@@ -41,13 +81,20 @@ def names() -> tuple[str, ...]:
 def family(name: str) -> TaskFamily:
     """The family of this name. Raises ValueError that lists the known ones."""
     if name not in FAMILIES:
-        raise ValueError(f"task.ref {name!r} is unknown; known: {', '.join(FAMILIES)}")
+        known = ", ".join(FAMILIES)
+        raise ValueError(
+            f"task.ref {name!r} is unknown; known: {known}, and your data.jsonl or file.py:make"
+        )
     return FAMILIES[name]
 
 
-def rewards(name: str) -> tuple[str, ...]:
-    """The rewards that a family offers; `exact` is always among them."""
-    return family(name).rewards
+def rewards(ref: str) -> tuple[str, ...]:
+    """The rewards that a task offers. A family has `exact` among them, rows alone have nothing
+    else, and the user's code has `own`."""
+    ref_of_own = own_ref(ref)
+    if ref_of_own is None:
+        return family(ref).rewards
+    return (OWN_REWARD,) if ref_of_own.function else ("exact",)
 
 
 def code_digest() -> str:

@@ -17,7 +17,6 @@ from swarm.models.load import load_base
 from swarm.policy.export import export
 from swarm.policy.policy import Policy
 from swarm.runfolder import ADAPTER
-from swarm.tasks import levels_of
 from swarm.train import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -25,15 +24,14 @@ pytestmark = pytest.mark.usefixtures("tiny_model")
 
 def plain_loop(config: TrainConfig, folder: Path) -> None:
     """Ask, answer, credit, update: no snapshot, no version, no checkpoint."""
-    base, family = load_base(config.model, "cpu"), tasks.family(config.task.ref)
-    host, levels = base.host, levels_of(family, config.task.args)
+    base, task = load_base(config.model, "cpu"), tasks.load(config.task)
+    host = base.host
     policy = Policy(host, config.policy, config.optim, seeds.derive(config.seed, "policy"))
     learner = Learner(host.model, policy, config.optim, config.algorithm, 1.0, config.steps)
     engine = TorchEngine(host.model, base.stop_tokens)
     for step in range(config.steps):
         problems = batch_problems(
-            family,
-            levels,
+            task,
             config.data,
             seed=config.seed,
             step=step,
@@ -44,10 +42,9 @@ def plain_loop(config: TrainConfig, folder: Path) -> None:
             groups = roll_out(
                 engine,
                 base.tokenizer,
-                family,
+                task,
                 problems,
                 members=config.batch.group_size,
-                reward=config.task.reward,
                 sampling=config.sampling,
                 seed_parts=(config.seed, "rollout", step),
                 version=0,

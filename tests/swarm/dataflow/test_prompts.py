@@ -4,18 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm import tasks
-from swarm.config import DataSettings
+from swarm.config import DataSettings, TaskSettings
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.tasks import Problem
 
-FAMILY = tasks.family("reverse")
+TASK = tasks.load(TaskSettings(args={"min": 4, "max": 7}))
 
 
 def problems(
     step: int, *, seed: int = 0, order: str = "uniform", count: int = 16, steps: int = 10
 ) -> list[Problem]:
     return batch_problems(
-        FAMILY, (4, 7), DataSettings(order=order), seed=seed, step=step, steps=steps, count=count
+        TASK, DataSettings(order=order), seed=seed, step=step, steps=steps, count=count
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from swarm import tasks
-from swarm.config import SamplingSettings
+from swarm.config import SamplingSettings, TaskSettings
 from swarm.dataflow.rollout import roll_out
 from swarm.models.tokenizer import build_tokenizer
 from swarm.records import Completion, SampleRequest, StopReason
@@ -34,10 +34,9 @@ def rolled_out(engine: Scribe, seed: int = 0, problems: Sequence[Problem] = tupl
     return roll_out(
         engine,
         TOKENIZER,
-        tasks.family("reverse"),
+        tasks.load(TaskSettings(reward="partial")),
         problems,
         members=3,
-        reward="partial",
         sampling=SamplingSettings(temperature=0.7, max_tokens=9),
         seed_parts=(seed, "rollout", 5),
         version=4,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from swarm import tasks
+from swarm.config import TaskSettings
 from swarm.dataflow.supervised import supervised_batch
 from swarm.models.tokenizer import build_tokenizer
 from swarm.records import TokenTree
@@ -13,7 +14,8 @@ TOKENIZER = build_tokenizer()
 
 
 def batch(name: str = "chain", rows: int = 12, seed: int = 0, step: int = 0) -> list[TokenTree]:
-    return supervised_batch(tasks.family(name), (4, 6), TOKENIZER, rows, seed, step)
+    task = tasks.load(TaskSettings(ref=name))
+    return supervised_batch(task, (4, 6), TOKENIZER, rows, seed, step)
 
 
 @pytest.mark.parametrize("name", tasks.names())

@@ -1,0 +1,48 @@
+"""A built-in family at given levels, paid by one of its rewards."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swarm.config import TrainConfig
+from swarm.tasks.base import Problem, TaskFamily, draw, held_out
+from swarm.tasks.task import Score
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A `Task` over a family. Prompts are raw text for every model."""
+
+    family: TaskFamily
+    levels: tuple[int, int]
+    reward: str = "exact"
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.family.name
+
+    def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:
+        return draw(self.family, "train", rng, levels)
+
+    def evaluation(self, count: int) -> list[Problem]:
+        return held_out(self.family, count, self.levels)
+
+    def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
+        return self.family.demonstration(problem, rng)
+
+    def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
+        return list(tokenizer.encode(problem.prompt, add_special_tokens=False))
+
+    def score(self, problem: Problem, completions: Sequence[str]) -> list[Score]:
+        return [
+            Score(
+                self.family.reward(self.reward, problem, text), self.family.correct(problem, text)
+            )
+            for text in completions
+        ]
+
+    def check(self, tokenizer: Any, config: TrainConfig) -> None:
+        """The built-in families can be asked of any model."""

@@ -1,0 +1,140 @@
+"""A task from the user's own files."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from swarm.config import JsonValue, TrainConfig
+from swarm.tasks import code
+from swarm.tasks.base import HELD_OUT, Problem
+from swarm.tasks.errors import BadTask
+from swarm.tasks.judges import Judge, exact_match
+from swarm.tasks.refs import OwnRef
+from swarm.tasks.rows import Row, Rows, from_file
+from swarm.tasks.task import Score
+
+
+def load_own(ref: OwnRef, args: Mapping[str, JsonValue]) -> "OwnTask":
+    """The task of these files. Raises BadTask naming the file, and the row where one is wrong."""
+    if ref.function is not None:
+        rows, judge = code.made(ref, args)
+        return _split(rows, judge)
+    if args:
+        raise BadTask("rows take no arguments", "drop them", f"task.args.{sorted(args)[0]}")
+    rows = from_file(ref.path)
+    for row in rows.rows:
+        if not row.answer:
+            raise BadTask(
+                f"row {row.number} has no `answer`", "give one, or a reward: --task file.py:make"
+            )
+    return _split(rows, exact_match)
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """A `Task` over rows. Training draws rows uniformly; `train` is in order of level.
+
+    A model with a chat template is asked in it, one without in raw text with the special tokens
+    that its tokenizer puts before a text.
+    """
+
+    train: tuple[Row, ...]
+    held_out: tuple[Row, ...]
+    judge: Judge
+    digest: str
+    name: str = "own"
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        return self.train[0].level, self.train[-1].level
+
+    def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Row:
+        allowed = bisect_right(self.train, levels[1], key=lambda row: row.level)
+        return self.train[int(rng.integers(allowed))]
+
+    def evaluation(self, count: int) -> list[Problem]:
+        """The first `count` held-out rows, or all where there are fewer."""
+        return list(self.held_out[:count])
+
+    def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
+        """The row's `demonstration`, else its `answer`."""
+        return str(_row(problem).columns.get("demonstration") or problem.answer)
+
+    def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
+        row = _row(problem)
+        if not tokenizer.chat_template:
+            return list(tokenizer.encode(row.prompt))
+        messages = list(row.messages) or [{"role": "user", "content": row.prompt}]
+        ids = tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=True, return_dict=False
+        )
+        return list(ids)
+
+    def score(self, problem: Problem, completions: Sequence[str]) -> list[Score]:
+        return self.judge(_row(problem), completions)
+
+    def check(self, tokenizer: Any, config: TrainConfig) -> None:
+        """Raise BadTask for a row that the tokenizer cannot write, a chat without a template, a
+        curriculum without levels, supervision without answers."""
+        if config.data.order == "easy_first" and self.levels[0] == self.levels[1]:
+            raise BadTask("easy_first needs rows of several levels", "add `level`", "data.order")
+        supervised = config.warmup.steps > 0 or not config.algorithm.samples
+        for row in (*self.train, *self.held_out):
+            if row.messages and not tokenizer.chat_template:
+                raise BadTask(
+                    f"row {row.number} is a chat, and this model has no chat template",
+                    "give `prompt` as text, or take a chat model",
+                )
+            _check_text(tokenizer, row.number, row.prompt)
+            if self.judge is exact_match:
+                _check_text(tokenizer, row.number, row.answer)
+            if supervised:
+                shown = self.demonstration(row, np.random.default_rng(0))
+                if not shown:
+                    raise BadTask(
+                        f"row {row.number} has no `demonstration` or `answer` to imitate",
+                        "give one, or train without supervised steps",
+                    )
+                _check_text(tokenizer, row.number, shown)
+
+
+def _split(rows: Rows, judge: Judge) -> OwnTask:
+    """Train and held-out rows, apart by the hash of the prompt; each held-out prompt once."""
+    train = sorted((r for r in rows.rows if r.split == "train"), key=lambda row: row.level)
+    held_out = {row.prompt: row for row in reversed(rows.rows) if row.split == "eval"}
+    if not train or not held_out:
+        part = "trains" if held_out else "is held out"
+        raise BadTask(
+            f"of {len(rows.rows)} rows none {part}",
+            f"give more: about one prompt in {HELD_OUT} is held out, by its hash",
+        )
+    return OwnTask(tuple(train), tuple(reversed(held_out.values())), judge, rows.digest)
+
+
+def _row(problem: Problem) -> Row:
+    if not isinstance(problem, Row):
+        raise TypeError(f"{problem!r} is no row of the user's")
+    return problem
+
+
+def _check_text(tokenizer: Any, number: int, text: str) -> None:
+    """Raise BadTask for text that holds what the tokenizer has no token for."""
+    unknown = tokenizer.unk_token_id
+    if unknown is None or unknown not in tokenizer.encode(text, add_special_tokens=False):
+        return
+    characters = _unknown(tokenizer, text)
+    raise BadTask(
+        f"row {number}: this model's tokenizer cannot write {''.join(characters)!r}",
+        "take another model, or leave these characters out",
+    )
+
+
+def _unknown(tokenizer: Any, text: str) -> Iterable[str]:
+    return [
+        character
+        for character in dict.fromkeys(text)
+        if tokenizer.unk_token_id in tokenizer.encode(character, add_special_tokens=False)
+    ]

@@ -1,0 +1,61 @@
+"""The one face of a task, built in or the user's own, that dataflow and training see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from swarm.config import TrainConfig
+from swarm.tasks.base import Problem
+
+
+@dataclass(frozen=True)
+class Score:
+    """A judged completion. `reward` is None where it cannot be scored: such an episode enters
+    neither baseline nor loss. `correct` is the true metric that evaluation counts."""
+
+    reward: float | None
+    correct: bool
+
+
+class Task(Protocol):
+    """Training problems without end, a fixed list of held-out ones, and a judge."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the user's files; empty for a built-in task, whose code is the product's."""
+        ...
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The inclusive range of levels that training may ask."""
+        ...
+
+    def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:
+        """A random training problem whose level is in the inclusive range `levels`."""
+        ...
+
+    def evaluation(self, count: int) -> list[Problem]:
+        """Held-out problems with distinct prompts, none of which is ever drawn; the same in every
+        run. Raises ValueError where there are too few."""
+        ...
+
+    def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
+        """A worked answer, as supervised data shows it."""
+        ...
+
+    def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
+        """The prompt's tokens."""
+        ...
+
+    def score(self, problem: Problem, completions: Sequence[str]) -> list[Score]:
+        """One score a completion. Raises RewardFailed where the user's function fails."""
+        ...
+
+    def check(self, tokenizer: Any, config: TrainConfig) -> None:
+        """Raise ValueError, naming what is wrong, unless this config can run on this task."""
+        ...
