@@ -10,6 +10,7 @@ from swarm.learn.credit import credited_trees
 from swarm.records import Completion, SampleRequest, StopReason
 from swarm.tasks import family
 from swarm.tasks.base import Problem
+from swarm.tasks.builtin import BuiltIn
 
 
 class Greedy:
@@ -48,10 +49,9 @@ def test_nothing_is_encoded_again() -> None:
     groups = roll_out(
         Scripted(),
         tokenizer,
-        family("reverse"),
+        BuiltIn(family("reverse"), (2, 2)),
         [problem],
         members=2,
-        reward="exact",
         sampling=SamplingSettings(),
         seed_parts=(0,),
         version=3,
