@@ -20,8 +20,8 @@ from swarm.learn.value import value_loss
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, TokenTree
 
-#: Most padded tokens in one micro-batch. It bounds memory and cannot change the maths.
-TOKEN_BUDGET = 16_384
+#: Most tokens in one micro-batch. It bounds memory and cannot change the maths.
+TOKEN_BUDGET = 4096
 
 
 class Diverged(Exception):
@@ -76,7 +76,12 @@ class Learner:
         for batch in micro_batches(trees, self.token_budget):
             part, extra = [trees[i] for i in batch], beside.part(batch)
             with self._active():
-                seen = trained_logprobs(self.model, part, self.temperature, with_entropy=True)
+                seen = trained_logprobs(
+                    self.model,
+                    part,
+                    self.temperature,
+                    entropy_grad=self.algorithm.entropy_coef != 0,
+                )
             total, parts = self._losses(part, seen, extra, tokens)
             total.backward()  # type: ignore[no-untyped-call]
             max_ratio = max(max_ratio, float(parts.pop("max_ratio", 0.0)))
@@ -254,25 +259,17 @@ def scheduled_lr(optim: OptimSettings, step: int, total: int) -> float:
 
 
 def micro_batches(trees: Sequence[TokenTree], budget: int) -> list[list[int]]:
-    """Tree indices in order, cut so that padded tokens stay within `budget` (one tree at least).
-    Trees without a trained token are left out.
-
-    Padded tokens are those of a level-by-level pass: nodes of a depth times the longest of them.
-    """
+    """Tree indices in order, cut so that tokens stay within `budget` (one tree at least). Trees
+    without a trained token are left out."""
     batches: list[list[int]] = []
-    widths: dict[int, int] = {}
-    counts: dict[int, int] = {}
+    filled = 0
     for index, tree in enumerate(trees):
         if not tree.trained_tokens:
             continue
-        for node, depth in zip(tree.nodes, tree.depths(), strict=True):
-            widths[depth] = max(widths.get(depth, 0), len(node.tokens))
-            counts[depth] = counts.get(depth, 0) + 1
-        if not batches or sum(widths[d] * counts[d] for d in widths) > budget:
+        tokens = sum(len(node.tokens) for node in tree.nodes)
+        if not batches or filled + tokens > budget:
             batches.append([])
-            widths, counts = {}, {}
-            for node, depth in zip(tree.nodes, tree.depths(), strict=True):
-                widths[depth] = max(widths.get(depth, 0), len(node.tokens))
-                counts[depth] = counts.get(depth, 0) + 1
+            filled = 0
         batches[-1].append(index)
+        filled += tokens
     return batches
