@@ -72,7 +72,10 @@ class Learner:
         beside = beside or Beside(reference)
         self.policy.optimizer.zero_grad(set_to_none=True)
         sums: defaultdict[str, float] = defaultdict(float)
-        max_ratio, tokens = 0.0, sum(tree.trained_tokens for tree in trees)
+        largest, tokens = (
+            {"max_ratio": 0.0, "max_gap": 0.0},
+            sum(tree.trained_tokens for tree in trees),
+        )
         for batch in micro_batches(trees, self.token_budget):
             part, extra = [trees[i] for i in batch], beside.part(batch)
             with self._active():
@@ -84,7 +87,8 @@ class Learner:
                 )
             total, parts = self._losses(part, seen, extra, tokens)
             total.backward()  # type: ignore[no-untyped-call]
-            max_ratio = max(max_ratio, float(parts.pop("max_ratio", 0.0)))
+            for key in largest:
+                largest[key] = max(largest[key], float(parts.pop(key, 0.0)))
             sums["entropy_sum"] += float(seen.entropy.detach().sum())
             for key, value in parts.items():
                 sums[key] += float(value)
@@ -96,7 +100,7 @@ class Learner:
             entropy_sum=sums["entropy_sum"],
             clipped_low=int(sums["clipped_low"]),
             clipped_high=int(sums["clipped_high"]),
-            max_ratio=max_ratio,
+            max_ratio=largest["max_ratio"],
             mismatch_sum=sums["mismatch_sum"],
             grad_norm=grad_norm,
             lr=lr,
@@ -107,6 +111,8 @@ class Learner:
             pairs=int(sums["pairs"]),
             margin_sum=sums["margin_sum"],
             wins=int(sums["wins"]),
+            gap_sum=sums["gap_sum"],
+            max_gap=largest["max_gap"],
         )
 
     def _losses(
@@ -150,6 +156,8 @@ class Learner:
             "clipped_high": loss.clipped_high,
             "mismatch_sum": loss.mismatch,
             "max_ratio": loss.max_ratio,
+            "gap_sum": loss.gap,
+            "max_gap": loss.max_gap,
             "masked": loss.masked,
             "behaviour_sum": loss.behaviour,
             "behaviour_squares": loss.behaviour_squares,

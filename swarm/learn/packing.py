@@ -100,8 +100,10 @@ def by_shape(shapes: Sequence[tuple[int, int]]) -> list[list[int]]:
         queries, keys = shapes[i]
         real, most_keys = real + queries * keys, max(most_keys, keys)
         padded = queries * most_keys * (len(buckets[-1]) + 1) if buckets else 0
-        if not buckets or padded - real > WASTE or _is_root(shapes[buckets[-1][0]]) != _is_root(
-            shapes[i]
+        if (
+            not buckets
+            or padded - real > WASTE
+            or _is_root(shapes[buckets[-1][0]]) != _is_root(shapes[i])
         ):
             buckets.append([])
             real, most_keys = queries * keys, keys
