@@ -124,7 +124,7 @@ def replay_trainer(
     )
     quiet = {"report_to": "none", "save_strategy": "no", "use_cpu": True, "disable_tqdm": True}
     args = GRPOConfig(output_dir=str(folder), **quiet, **settings)
-    trainer = ReplayTrainer(
+    return ReplayTrainer(
         model=str(model) if isinstance(model, Path) else model,
         reward_funcs=scores,
         args=args,
@@ -132,7 +132,6 @@ def replay_trainer(
         processing_class=tokenizer,
         peft_config=lora,
     )
-    return trainer
 
 
 def scores(score: list[float], **_: object) -> list[float]:

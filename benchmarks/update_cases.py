@@ -58,7 +58,7 @@ def cases() -> dict[str, Case]:
 
 
 def groups_of(case: Case) -> list[Group]:
-    """Seeded random tokens and rewards; sampler log-probabilities are zeros until they are known."""
+    """Seeded random tokens and rewards; the sampler's log-probabilities are zeros as yet."""
     rng = np.random.default_rng(len(case.name))
     found = []
     for index in range(case.groups):
