@@ -4,16 +4,16 @@
       policy.safetensors      the trained parameters
       optimizer.safetensors   AdamW's moments and steps, by parameter name
       snapshots.safetensors   frozen versions still needed (reference, staleness)
-      state.json              version, wall seconds
+      state.json              version, wall seconds, the difficulty sampler's figures
       manifest.json           sha256 of each, written last
 
-Prompts, draws and schedules are functions of seed and step, so no RNG state is kept.
+Prompts, draws and schedules are functions of seed, step and these, so no RNG state is kept.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 
 from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
@@ -33,10 +33,11 @@ FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 @dataclass(frozen=True)
 class RunState:
-    """Where a run stands beside its tensors."""
+    """Where a run stands beside its tensors. `signal` is what its difficulty sampler has seen."""
 
     step: int
     wall: float
+    signal: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def name_of(step: int) -> str:
@@ -88,14 +89,14 @@ def load(storage: Storage, step: int, policy: Policy) -> RunState:
         parameter.data.copy_(parameters[name])
     policy.optimizer.state.clear()
     for key, value in moments.items():
-        name, _, field = key.rpartition("|")
-        policy.optimizer.state[policy.parameters[name]][field] = value
+        name, _, moment = key.rpartition("|")
+        policy.optimizer.state[policy.parameters[name]][moment] = value
     policy.snapshots = {}
     for version in sorted({int(key.partition("|")[0]) for key in frozen}):
         policy.snapshots[version] = [frozen[f"{version}|{n}"] for n in policy.parameters]
     state = json.loads(files[STATE])
-    policy.version = state["version"]
-    return RunState(state["step"], state["wall"])
+    policy.version = state.pop("version")
+    return RunState(**state)
 
 
 def _steps(storage: Storage) -> list[int]:
@@ -128,8 +129,7 @@ def _files(policy: Policy, state: RunState) -> Iterator[tuple[str, bytes]]:
             }
         ),
     )
-    fields = {"step": state.step, "wall": state.wall, "version": policy.version}
-    yield STATE, json.dumps(fields).encode()
+    yield STATE, json.dumps(asdict(state) | {"version": policy.version}).encode()
 
 
 def _bytes(tensors: Mapping[str, Tensor]) -> bytes:
