@@ -67,7 +67,7 @@ class TreeAttention:
         """[B or 1, 1, T, S], additive; built once for all layers."""
         key = (i, window, dtype)
         if key not in self._masks:
-            visible_BTS = torch.as_tensor(bucket.visible_BTS(window), device=self.device)
+            visible_BTS = torch.as_tensor(bucket.visible(window), device=self.device)
             zeros = torch.zeros(visible_BTS.shape, dtype=dtype, device=self.device)
             self._masks[key] = zeros.masked_fill_(~visible_BTS, float("-inf"))[:, None]
         return self._masks[key]

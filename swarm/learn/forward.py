@@ -39,20 +39,20 @@ def trained_logprobs(
     layers other than plain attention.
     """
     device = next(model.parameters()).device
+    config: Any = model.config
     packed = pack(trees)
     attention = TreeAttention(packed, device)
-    with along_trees(model.config):
+    with along_trees(config):
         output = decoder_of(model)(
             input_ids=torch.as_tensor(packed.tokens_N, device=device)[None],
             position_ids=torch.as_tensor(packed.positions_N, device=device)[None],
             use_cache=False,
             token_tree=attention,
         )
-    layers = model.config.num_hidden_layers
-    if attention.calls != layers:
+    if attention.calls != config.num_hidden_layers:
         raise ValueError(
-            f"{type(model).__name__} asked for attention {attention.calls} times in {layers} layers: "
-            "only decoders of plain attention layers can be trained"
+            f"{type(model).__name__} has {config.num_hidden_layers} layers, {attention.calls} of "
+            "them plain attention: only decoders of nothing else can be trained"
         )
     predictors = torch.as_tensor(packed.predictors_M, device=device)
     hidden_MD = output.last_hidden_state[0].index_select(0, predictors)

@@ -102,7 +102,7 @@ class _FrozenHead(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Only the hidden states are ever asked about."""
         total = sum(g[:, None] * s for g, s in zip(grads, ctx.saved_tensors, strict=False))
-        return total.to(ctx.dtype), None, None, None, None, None  # type: ignore[union-attr]
+        return total.to(ctx.dtype), None, None, None, None, None
 
 
 class _TrainedHead(torch.autograd.Function):

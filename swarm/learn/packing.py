@@ -31,7 +31,7 @@ class Bucket:
     def roots(self) -> bool:
         return not self.before_B.any()
 
-    def visible_BTS(self, window: int | None = None) -> BoolArray:
+    def visible(self, window: int | None = None) -> BoolArray:
         """Which keys a query may see: itself and those before it, the last `window` of them.
 
         [1, T, S] where it is the same for all nodes. Padded keys stand after every real query;

@@ -9,7 +9,7 @@ from swarm import models
 from swarm.config import ModelSettings
 from swarm.policy.lora import AdapterHost
 
-#: Settings of models that change the logits after the LM head, which sampler and learner call alone.
+#: Settings that change the logits after the LM head; sampler and learner call the head alone.
 _OTHER_HEADS = ("final_logit_softcapping", "logit_scale", "logits_scaling", "logit_softcapping")
 
 

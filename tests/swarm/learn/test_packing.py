@@ -43,12 +43,12 @@ def test_every_query_sees_its_path_up_to_itself(trees: list[TokenTree]) -> None:
 
 def _each(bucket: packing.Bucket) -> np.ndarray:
     rows, queries = bucket.queries_BT.shape
-    return np.broadcast_to(bucket.visible_BTS(), (rows, queries, bucket.keys_BS.shape[1]))
+    return np.broadcast_to(bucket.visible(), (rows, queries, bucket.keys_BS.shape[1]))
 
 
 def test_a_window_hides_what_is_further_back() -> None:
     (_, bucket) = pack([group_tree([3, 4, 5], [[6, 7]])]).buckets
-    assert bucket.visible_BTS(2)[0].tolist() == [
+    assert bucket.visible(2)[0].tolist() == [
         [False, False, True, True, False],
         [False, False, False, True, True],
     ]
@@ -84,13 +84,11 @@ def test_bucketed_or_not_is_the_same(trees: list[TokenTree]) -> None:
 
 
 class Rows(dict[str, int]):
-    """Rows of tokens through each linear layer of a model, by the layer's name."""
+    """Rows of tokens through each adapted projection of a model and its MLPs, by name."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         for name, module in model.named_modules():
-            if isinstance(module, nn.Linear) and name == "lm_head":
-                continue
             if type(module).__name__ in {"LoraLinear", "LlamaMLP"}:
                 module.register_forward_hook(self._counter(name))
 
