@@ -25,6 +25,8 @@ from benchmarks.configs.sums import FORMAT_REWARD
 from benchmarks.harness import RESULTS, emit
 from benchmarks.learning_curve import draw
 from benchmarks.spread import Spread, over_seeds
+from swarm.configfile import read_file
+from swarm.models import ModelUnavailable
 from swarm.runfolder import METRICS, read_rows
 
 CONFIG = Path(__file__).parent / "configs" / "smollm2_grpo.yaml"
@@ -64,6 +66,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="six steps of two seeds, not kept")
     quick = parser.parse_args().quick
+    try:
+        read_file(CONFIG, ())
+    except ModelUnavailable as error:
+        parser.error(str(error))
     plan = QUICK if quick else FULL
     began = time.monotonic()
     RUNS.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@ A task of the user's own, as docs/own-tasks.md describes it. One worked example 
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 #: What an answer in the asked form earns; the rest of the reward is for the right sum.
@@ -13,15 +13,19 @@ FORMAT_REWARD = 0.2
 
 Message = dict[str, str]
 
+#: The two numbers of the worked example, which is never asked for.
+EXAMPLE = (12, 3)
+
 _FORM = re.compile(r"(\d+) \+ (\d+) = (\d+)")
 
 
 def _asked(a: int, b: int) -> list[Message]:
     """The chat that asks for a + b."""
+    x, y = EXAMPLE
     return [
         {"role": "system", "content": "Answer in the form `a + b = N`."},
-        {"role": "user", "content": "What is 12 + 3?"},
-        {"role": "assistant", "content": "12 + 3 = 15"},
+        {"role": "user", "content": f"What is {x} + {y}?"},
+        {"role": "assistant", "content": f"{x} + {y} = {x + y}"},
         {"role": "user", "content": f"What is {a} + {b}?"},
     ]
 
@@ -50,9 +54,9 @@ class Sums:
 
 
 def make(largest: int = 24) -> Sums:
-    """Every sum of two numbers from 1 to `largest`."""
-    numbers = range(1, largest + 1)
-    return Sums([{"prompt": _asked(a, b), "a": a, "b": b} for a in numbers for b in numbers])
+    """Every sum of two numbers from 1 to `largest`, but for the example's."""
+    pairs = product(range(1, largest + 1), repeat=2)
+    return Sums([{"prompt": _asked(a, b), "a": a, "b": b} for a, b in pairs if (a, b) != EXAMPLE])
 
 
 def _sums(columns: dict[str, list[int]]) -> list[int]:
