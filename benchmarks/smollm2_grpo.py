@@ -9,6 +9,7 @@ draws, before the first step and after the last, sampled at temperature 1; then 
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from typing import Any
 from benchmarks.configs.sums import FORMAT_REWARD
 from benchmarks.harness import RESULTS, emit
 from benchmarks.learning_curve import draw
-from benchmarks.spread import Spread, over_seeds
+from benchmarks.spread import Spread, over_seeds, student_interval
 from swarm.configfile import read_file
 from swarm.models import ModelUnavailable
 from swarm.runfolder import METRICS, read_rows
@@ -75,10 +76,11 @@ def main() -> None:
     RUNS.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="smollm2_grpo-", dir=RUNS))
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        greedy_before = pool.submit(_greedy_accuracy, plan, None)
+        base = pool.submit(_greedy, plan, None)
         runs = list(pool.map(partial(_run, plan, folder), plan.seeds))
-    result = measured(runs) | {
-        "greedy_accuracy_before": greedy_before.result(),
+    greedy = base.result()
+    result = measured(runs, greedy["n"]) | {
+        "greedy_accuracy_before": greedy["accuracy"],
         "wall_s": round(time.monotonic() - began, 1),
         "runs": str(folder),
     }
@@ -89,9 +91,10 @@ def main() -> None:
     emit(result)
 
 
-def measured(runs: Sequence[SeedRun]) -> Row:
-    """The asked figures. Intervals are t-intervals over seeds; before training all seeds are the
-    same policy answering with the same draws, so theirs is a point."""
+def measured(runs: Sequence[SeedRun], prompts: int) -> Row:
+    """The asked figures. Intervals `_ci95` are t-intervals over seeds; before training all seeds
+    are the same policy answering with the same draws, so theirs is a point, and another stands
+    beside it: over the held-out `prompts`."""
     first, last = ([run.evaluations()[at] for run in runs] for at in (0, -1))
     reward_before = [row["metrics"]["eval/proxy"] for row in first]
     reward_after = [row["metrics"]["eval/proxy"] for row in last]
@@ -114,6 +117,8 @@ def measured(runs: Sequence[SeedRun]) -> Row:
             f"{name}_seeds": list(spread.values),
         }
     return flat | {
+        "reward_before_prompts_ci95": list(_over_prompts(first[0]["metrics"], prompts)),
+        "prompts": prompts,
         "seeds": [run.seed for run in runs],
         "steps": last[0]["step"],
         "train_s_seeds": [run.seconds for run in runs],
@@ -126,18 +131,26 @@ def format_share(metrics: Row) -> float:
     return float(right + (reward - right) / FORMAT_REWARD)
 
 
+def _over_prompts(metrics: Row, prompts: int) -> tuple[float, float]:
+    """Student's interval of the mean reward; its second moment follows from the shares, since a
+    reward is 0, FORMAT_REWARD or 1."""
+    reward, right = metrics["eval/proxy"], metrics["eval/acc"]
+    square = right + (format_share(metrics) - right) * FORMAT_REWARD**2
+    return student_interval(reward, math.sqrt(max(0.0, square - reward**2)), prompts)
+
+
 def _run(plan: Plan, folder: Path, seed: int) -> SeedRun:
     out = folder / f"seed{seed}"
     ended = _swarm("train", plan, f"--set=seed={seed}", f"--out={out}")
     print(f"seed {seed}: {ended['status']} after {ended['seconds']:.0f} s", flush=True)
     rows = list(read_rows(out / METRICS))
-    return SeedRun(seed, rows, ended["seconds"], _greedy_accuracy(plan, out))
+    return SeedRun(seed, rows, ended["seconds"], _greedy(plan, out)["accuracy"])
 
 
-def _greedy_accuracy(plan: Plan, adapter: Path | None) -> float:
-    """Held-out accuracy with the likeliest token taken, of the base model or of a run's adapter."""
+def _greedy(plan: Plan, adapter: Path | None) -> Row:
+    """What `swarm eval --greedy` says of the base model, or of a run's adapter."""
     chosen = [] if adapter is None else [f"--adapter={adapter}"]
-    return float(_swarm("eval", plan, "--greedy", *chosen)["accuracy"])
+    return _swarm("eval", plan, "--greedy", *chosen)
 
 
 def _swarm(command: str, plan: Plan, *options: str) -> Row:

@@ -21,11 +21,15 @@ class Spread:
 
 
 def over_seeds(values: Sequence[float]) -> Spread:
-    """The mean with Student's t-interval, n - 1 degrees of freedom. Raises ValueError for n < 2."""
-    n = len(values)
+    """The mean of these seeds and its interval. Raises ValueError for fewer than two."""
+    mean, deviation = float(np.mean(values)), float(np.std(values))
+    return Spread(tuple(values), mean, *student_interval(mean, deviation, len(values)))
+
+
+def student_interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
+    """Student's two-sided 95 % interval of a mean of n values, from their standard deviation (the
+    one that divides by n). Raises ValueError for n < 2."""
     if n < 2:
-        raise ValueError("an interval over seeds needs two or more")
-    mean = float(np.mean(values))
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * float(np.std(values, ddof=1))
-    half /= math.sqrt(n)
-    return Spread(tuple(values), mean, mean - half, mean + half)
+        raise ValueError(f"{n} values have no interval: take two or more")
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * deviation / math.sqrt(n - 1)
+    return mean - half, mean + half

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from benchmarks.configs.sums import FORMAT_REWARD
 from benchmarks.learning_curve import draw
 from benchmarks.smollm2_grpo import SeedRun, measured
 from benchmarks.spread import over_seeds
@@ -43,12 +44,15 @@ def test_one_seed_has_no_interval() -> None:
 
 
 def test_measured() -> None:
-    found = measured([seed_run(0, 0.6), seed_run(1, 0.8)])
+    found = measured([seed_run(0, 0.6), seed_run(1, 0.8)], prompts=10)
     assert (found["reward_before"], found["reward_after"]) == pytest.approx((0.3, 0.7))
     assert found["reward_before_ci95"] == pytest.approx([0.3, 0.3])
     assert found["gain_seeds"] == pytest.approx([0.3, 0.5])
     assert found["gain_ci95"] == pytest.approx([0.4 - 12.706 * 0.1, 0.4 + 12.706 * 0.1], abs=1e-3)
     assert found["format_before"] == pytest.approx(0.7)
+    rewards = [1.0] * 2 + [FORMAT_REWARD] * 5 + [0.0] * 3
+    over_prompts = stats.ttest_1samp(rewards, 0).confidence_interval(0.95)
+    assert found["reward_before_prompts_ci95"] == pytest.approx(list(over_prompts))
     assert (found["seeds"], found["steps"]) == ([0, 1], 2)
 
 
