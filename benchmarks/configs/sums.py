@@ -1,4 +1,4 @@
-"""Sums of two small numbers, to be answered as `5 + 19 = 24` and nothing else.
+"""Sums of two numbers below 100, to be answered as `5 + 19 = 24` and nothing else.
 
 A task of the user's own, as docs/own-tasks.md describes it. One worked example shows the form.
 """
@@ -53,7 +53,7 @@ class Sums:
         return [answer == right for right, answer in zip(sums, answers, strict=True)]
 
 
-def make(largest: int = 24) -> Sums:
+def make(largest: int = 99) -> Sums:
     """Every sum of two numbers from 1 to `largest`, but for the example's."""
     pairs = product(range(1, largest + 1), repeat=2)
     return Sums([{"prompt": _asked(a, b), "a": a, "b": b} for a, b in pairs if (a, b) != EXAMPLE])
