@@ -65,16 +65,28 @@ class SeedRun:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="six steps of two seeds, not kept")
+    parser.add_argument(
+        "--quick", action="store_true", help="six steps of two seeds; writes nothing"
+    )
     quick = parser.parse_args().quick
     try:
         read_file(CONFIG, ())
     except ModelUnavailable as error:
         parser.error(str(error))
     plan = QUICK if quick else FULL
-    began = time.monotonic()
+    if quick:
+        with tempfile.TemporaryDirectory() as folder:
+            _measure(QUICK, Path(folder))
+        return
     RUNS.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="smollm2_grpo-", dir=RUNS))
+    runs = _measure(FULL, Path(tempfile.mkdtemp(prefix="smollm2_grpo-", dir=RUNS)))
+    _record(runs, RESULTS / "smollm2_grpo.jsonl")
+    draw({run.seed: run.rows for run in runs}, CURVE)
+
+
+def _measure(plan: Plan, folder: Path) -> list[SeedRun]:
+    """Train and evaluate all seeds into `folder`, and print what was found."""
+    began = time.monotonic()
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
         base = pool.submit(_greedy, plan, None)
         runs = list(pool.map(partial(_run, plan, folder), plan.seeds))
@@ -82,13 +94,10 @@ def main() -> None:
     result = measured(runs, greedy["n"]) | {
         "greedy_accuracy_before": greedy["accuracy"],
         "wall_s": round(time.monotonic() - began, 1),
-        "runs": str(folder),
     }
-    results, curve = (folder, folder / CURVE.name) if quick else (RESULTS, CURVE)
-    _record(runs, results / "smollm2_grpo.jsonl")
-    draw({run.seed: run.rows for run in runs}, curve)
-    _show(runs, result)
+    _show(result)
     emit(result)
+    return runs
 
 
 def measured(runs: Sequence[SeedRun], prompts: int) -> Row:
@@ -172,7 +181,7 @@ def _record(runs: Sequence[SeedRun], path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
-def _show(runs: Sequence[SeedRun], result: Row) -> None:
+def _show(result: Row) -> None:
     print(f"{'':<12}{'before':>8}{'after':>8}   95 % over seeds")
     for name in ("reward", "accuracy", "format"):
         low, high = result[f"{name}_after_ci95"]
@@ -183,7 +192,9 @@ def _show(runs: Sequence[SeedRun], result: Row) -> None:
     print(f"{'greedy acc.':<12}{before:>8.3f}{after:>8.3f}   {low:.3f} to {high:.3f}")
     low, high = result["gain_ci95"]
     print(f"reward gain {result['gain']:.3f}, 95 % interval {low:.3f} to {high:.3f}")
-    print(f"{len(runs)} seeds, {result['steps']} steps each, {result['wall_s']:.0f} s in all")
+    print(
+        f"{len(result['seeds'])} seeds, {result['steps']} steps each, {result['wall_s']:.0f} s in all"
+    )
 
 
 if __name__ == "__main__":
