@@ -1,4 +1,4 @@
-"""A real run: GRPO on SmolLM2-135M-Instruct learns small sums in an asked form.
+"""A real run: GRPO on SmolLM2-135M-Instruct learns sums in an asked form.
 
     python -m benchmarks.smollm2_grpo [--quick]
 
@@ -73,7 +73,6 @@ def main() -> None:
         read_file(CONFIG, ())
     except ModelUnavailable as error:
         parser.error(str(error))
-    plan = QUICK if quick else FULL
     if quick:
         with tempfile.TemporaryDirectory() as folder:
             _measure(QUICK, Path(folder))
@@ -192,9 +191,8 @@ def _show(result: Row) -> None:
     print(f"{'greedy acc.':<12}{before:>8.3f}{after:>8.3f}   {low:.3f} to {high:.3f}")
     low, high = result["gain_ci95"]
     print(f"reward gain {result['gain']:.3f}, 95 % interval {low:.3f} to {high:.3f}")
-    print(
-        f"{len(result['seeds'])} seeds, {result['steps']} steps each, {result['wall_s']:.0f} s in all"
-    )
+    seeds, steps, seconds = len(result["seeds"]), result["steps"], result["wall_s"]
+    print(f"{seeds} seeds, {steps} steps each, {seconds:.0f} s in all")
 
 
 if __name__ == "__main__":
