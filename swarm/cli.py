@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from swarm.commandline import run
+
 if TYPE_CHECKING:
     from swarm.config import TrainConfig
     from swarm.runfolder import RunResult
@@ -108,14 +110,7 @@ def eval_command(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    try:
-        app()
-    except Exception as error:
-        code = _exit_code(error)
-        if code is None:
-            raise
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(code)
+    run(app, _exit_code)
 
 
 def _train(

@@ -18,6 +18,9 @@ class BadConfig(ValueError):
 
     def __init__(self, field: str, problem: str, next_step: str) -> None:
         super().__init__(f"{field}: {problem}; {next_step}" if field else f"{problem}; {next_step}")
+        self.field = field
+        self.problem = problem
+        self.next_step = next_step
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
