@@ -21,13 +21,15 @@ class Curve:
 
     `startup` is from the start of its process to its first training step, evaluations left out.
     `clock[k]` is the training time after step k + 1, evaluations left out; `rewards[k]` the mean
-    reward of that step's rollouts. `evaluated` holds (step, held-out accuracy). Times in seconds.
+    reward of that step's rollouts. `evaluated` holds (step, held-out accuracy). `cpu` holds the
+    processor seconds of each step that has no evaluation inside. Times in seconds.
     """
 
     startup: float
     clock: tuple[float, ...]
     rewards: tuple[float, ...]
     evaluated: tuple[tuple[int, float], ...]
+    cpu: tuple[float, ...]
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> "Curve":
@@ -36,6 +38,7 @@ class Curve:
             clock=tuple(raw["clock"]),
             rewards=tuple(raw["rewards"]),
             evaluated=tuple((step, value) for step, value in raw["evaluated"]),
+            cpu=tuple(raw["cpu"]),
         )
 
     def to_json(self) -> dict[str, Any]:

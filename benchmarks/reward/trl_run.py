@@ -1,7 +1,6 @@
 """One run of the recipe by TRL's `GRPOTrainer`: same base, first adapter, prompts and judge."""
 
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from trl import GRPOConfig, GRPOTrainer
 from benchmarks.harness import Payload, serve
 from benchmarks.reward.curve import Curve
 from benchmarks.reward.recipe import EVERY, TRL_BEST, config_for, grpo_arguments, prompts_in_order
+from benchmarks.reward.trace import Trace, reply
 from swarm import models, seeds, tasks
 from swarm.config import TrainConfig
 from swarm.evaluate import evaluate
@@ -22,32 +22,28 @@ from swarm.policy.export import export
 from swarm.policy.policy import Policy
 
 
-class Clock(TrainerCallback):  # type: ignore[misc]
-    """Training time by step. The held-out evaluation, which is swarm's, is off the clock."""
+class Traced(TrainerCallback):  # type: ignore[misc]
+    """Tells the trace when steps end. The held-out evaluation is swarm's, on TRL's adapter."""
 
-    def __init__(self, config: TrainConfig, folder: Path) -> None:
+    def __init__(self, trace: Trace, config: TrainConfig, folder: Path) -> None:
+        self.trace = trace
         self.config = config
         self.folder = folder
-        self.seconds: list[float] = []
-        self.evaluated: list[tuple[int, float]] = []
-        self.began = 0.0
-        self.paused = 0.0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
-        self._evaluate(0, model)
-        self.began = time.monotonic()
-        self.paused = 0.0
+        self.trace.start()
+        self._evaluate(model)
+        self.trace.resume()
 
     def on_step_end(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
-        self.seconds.append(time.monotonic() - self.began - self.paused)
+        self.trace.step()
         if state.global_step % EVERY == 0 or state.global_step == self.config.steps:
-            self._evaluate(state.global_step, model)
+            self._evaluate(model)
+        self.trace.resume()
 
-    def _evaluate(self, step: int, model: Any) -> None:
-        began = time.monotonic()
+    def _evaluate(self, model: Any) -> None:
         model.save_pretrained(self.folder)
-        self.evaluated.append((step, evaluate(self.config, self.folder).accuracy))
-        self.paused += time.monotonic() - began
+        self.trace.evaluated(evaluate(self.config, self.folder).accuracy)
 
 
 def run(seed: int, steps: int, spawned: float, options: Mapping[str, Any] = TRL_BEST) -> Curve:
@@ -56,14 +52,14 @@ def run(seed: int, steps: int, spawned: float, options: Mapping[str, Any] = TRL_
     task = tasks.load(config.task)
     problems = prompts_in_order(config, task)
     answers = {problem.prompt: problem for problem in problems}
-    rewards: list[float] = []
+    trace = Trace(spawned)
 
     def judge(prompts: list[str], completions: list[str], **_: Any) -> list[float]:
         scores = [
             task.score(answers[prompt], [completion])[0].reward or 0.0
             for prompt, completion in zip(prompts, completions, strict=True)
         ]
-        rewards.append(sum(scores) / len(scores))
+        trace.rewards.append(sum(scores) / len(scores))
         return scores
 
     with tempfile.TemporaryDirectory() as name:
@@ -83,11 +79,9 @@ def run(seed: int, steps: int, spawned: float, options: Mapping[str, Any] = TRL_
             train_dataset=Dataset.from_dict({"prompt": [p.prompt for p in problems]}),
             processing_class=tokenizer,
         )
-        clock = Clock(config, folder / "now")
-        trainer.add_callback(clock)
-        before = time.monotonic()
+        trainer.add_callback(Traced(trace, config, folder / "now"))
         trainer.train()
-    return Curve(before - spawned, tuple(clock.seconds), tuple(rewards), tuple(clock.evaluated))
+    return trace.curve()
 
 
 def _first_adapter(config: TrainConfig, folder: Path) -> None:
@@ -99,10 +93,9 @@ def _first_adapter(config: TrainConfig, folder: Path) -> None:
 
 
 def answer(payload: Payload) -> Payload:
-    """One curve for {"seed", "steps", "spawned", and "options" of TRL}."""
-    return run(
-        payload["seed"], payload["steps"], payload["spawned"], payload.get("options", TRL_BEST)
-    ).to_json()
+    """One curve for {"seed", "steps", "spawned", and maybe "options" of TRL}."""
+    options = payload.get("options", TRL_BEST)
+    return reply(run(payload["seed"], payload["steps"], payload["spawned"], options))
 
 
 if __name__ == "__main__":

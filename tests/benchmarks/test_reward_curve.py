@@ -23,7 +23,7 @@ def curve(*accuracy: float) -> Curve:
     """An evaluation before training and after each step; step k ends at 10 k seconds."""
     steps = len(accuracy) - 1
     clock = tuple(10.0 * (k + 1) for k in range(steps))
-    return Curve(5.0, clock, (0.5,) * steps, tuple(enumerate(accuracy)))
+    return Curve(5.0, clock, (0.5,) * steps, tuple(enumerate(accuracy)), (0.1,))
 
 
 def test_the_mean_of_the_last_evaluations_reaches_the_threshold():
