@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import RESULTS, Worker, abba_order, emit
+from benchmarks.harness import RESULTS, Payload, Worker, abba_order, emit
 from benchmarks.reward.curve import (
     Curve,
     mean_interval,
@@ -38,27 +38,31 @@ RUN_TIMEOUT_S = 600.0
 Curves = Mapping[str, Sequence[Curve]]
 
 
-def measure(seeds: int, steps: int) -> dict[str, list[Curve]]:
-    """Every variant's curves by seed. Raw curves are written to the results folder as they come."""
-    curves: dict[str, list[Curve]] = {name: [] for name in MODULES}
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with (RESULTS / f"{NAME}.jsonl").open("w") as raw:
-        for order, (seed, name) in enumerate(abba_order(list(MODULES), seeds)):
-            spawned = time.monotonic()
-            with Worker(MODULES[name]) as worker:
-                payload = {"seed": seed, "steps": steps, "spawned": spawned}
-                reply = worker.ask(payload, RUN_TIMEOUT_S)
-            curve = Curve.from_json(reply)
-            curves[name].append(curve)
-            row = {"variant": name, "case": f"seed{seed}", "order": order, **reply}
-            raw.write(json.dumps(row) + "\n")
-            raw.flush()
-            print(
-                f"{name:<6} seed {seed}: {1000 * curve.step_seconds():.0f} ms a step, "
-                f"{curve.clock[-1]:.1f} s of training, last accuracy {curve.evaluated[-1][1]:.3f}",
-                flush=True,
-            )
-    return curves
+def measure(seeds: int, steps: int) -> list[Payload]:
+    """Every run, in the order it was made: variant, case, seed, order, and its worker's reply."""
+    rows = []
+    for order, (seed, name) in enumerate(abba_order(list(MODULES), seeds)):
+        spawned = time.monotonic()
+        with Worker(MODULES[name]) as worker:
+            request = {"seed": seed, "steps": steps, "spawned": spawned}
+            reply = worker.ask(request, RUN_TIMEOUT_S)
+        rows.append({"variant": name, "case": f"seed{seed}", "seed": seed, "order": order, **reply})
+        curve = Curve.from_json(reply)
+        print(
+            f"{name:<6} seed {seed}: {1000 * curve.step_seconds():.0f} ms a step, "
+            f"{curve.clock[-1]:.1f} s of training, last accuracy {curve.evaluated[-1][1]:.3f}",
+            flush=True,
+        )
+    return rows
+
+
+def curves_of(rows: Sequence[Payload]) -> dict[str, list[Curve]]:
+    """The curves of each variant, by seed."""
+    by_seed = sorted(rows, key=lambda row: int(row["seed"]))
+    return {
+        name: [Curve.from_json(row) for row in by_seed if row["variant"] == name]
+        for name in MODULES
+    }
 
 
 def result(curves: Curves) -> dict[str, Any]:
@@ -125,7 +129,12 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two seeds of a few steps")
     quick = parser.parse_args().quick
     seeds, steps = (2, 3 * EVERY) if quick else (SEEDS, STEPS)
-    curves = measure(seeds, steps)
+    rows = measure(seeds, steps)
+    if not quick:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (RESULTS / f"{NAME}.jsonl").write_text(lines)
+    curves = curves_of(rows)
     show(curves)
     emit(result(curves))
 

@@ -43,19 +43,20 @@ def main() -> None:
     rounds, steps = (1, 8) if quick else (2, STEPS)
     seconds: dict[str, list[float]] = {name: [] for name in OPTIONS}
     failed: dict[str, str] = {}
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with (RESULTS / f"{NAME}.jsonl").open("w") as raw:
-        for order, (seed, name) in enumerate(abba_order(list(OPTIONS), rounds)):
-            payload = {"seed": seed, "steps": steps, "options": dict(OPTIONS[name])}
-            try:
-                with Worker("benchmarks.reward.trl_run") as worker:
-                    reply = worker.ask({**payload, "spawned": time.monotonic()})
-            except WorkerError as error:
-                failed[name] = str(error).splitlines()[-1][:200]
-                continue
-            seconds[name].append(Curve.from_json(reply).step_seconds())
-            row = {"variant": name, "case": f"seed{seed}", "order": order, **reply}
-            raw.write(json.dumps(row) + "\n")
+    rows = []
+    for order, (seed, name) in enumerate(abba_order(list(OPTIONS), rounds)):
+        request = {"seed": seed, "steps": steps, "options": dict(OPTIONS[name])}
+        try:
+            with Worker("benchmarks.reward.trl_run") as worker:
+                reply = worker.ask({**request, "spawned": time.monotonic()})
+        except WorkerError as error:
+            failed[name] = str(error).splitlines()[-1][:200]
+            continue
+        seconds[name].append(Curve.from_json(reply).step_seconds())
+        rows.append({"variant": name, "case": f"seed{seed}", "order": order, **reply})
+    if not quick:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        (RESULTS / f"{NAME}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     print(f"{'options':<16}{'ms a step':>10}")
     for name, values in seconds.items():
         cell = f"{1000 * summary(values).median:>10.0f}" if values else f"  {failed[name]}"
