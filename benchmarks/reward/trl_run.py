@@ -1,7 +1,8 @@
 """One run of the recipe by TRL's `GRPOTrainer`: same base, first adapter, prompts and judge."""
 
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,23 @@ from swarm.evaluate import evaluate
 from swarm.models.load import load_base
 from swarm.policy.export import export
 from swarm.policy.policy import Policy
+from swarm.tasks import Problem, Task
 
 
 class Traced(TrainerCallback):  # type: ignore[misc]
-    """Tells the trace when steps end. The held-out evaluation is swarm's, on TRL's adapter."""
+    """Tells the trace when steps end. The held-out evaluation is swarm's, on TRL's adapter.
 
-    def __init__(self, trace: Trace, config: TrainConfig, folder: Path) -> None:
+    `prepared` seconds of the start went into what this comparison needs and TRL does not.
+    """
+
+    def __init__(self, trace: Trace, config: TrainConfig, folder: Path, prepared: float) -> None:
         self.trace = trace
+        self.prepared = prepared
         self.config = config
         self.folder = folder
 
     def on_train_begin(self, args: Any, state: Any, control: Any, model: Any, **_: Any) -> None:
-        self.trace.start()
+        self.trace.start(self.prepared)
         self._evaluate(model)
         self.trace.resume()
 
@@ -48,48 +54,65 @@ class Traced(TrainerCallback):  # type: ignore[misc]
 
 def run(seed: int, steps: int, spawned: float, options: Mapping[str, Any] = TRL_BEST) -> Curve:
     """Train; `spawned` is this process's start by the monotonic clock."""
-    config = config_for(seed, steps)
+    config, trace = config_for(seed, steps), Trace(spawned)
     task = tasks.load(config.task)
-    problems = prompts_in_order(config, task)
-    answers = {problem.prompt: problem for problem in problems}
-    trace = Trace(spawned)
-
-    def judge(prompts: list[str], completions: list[str], **_: Any) -> list[float]:
-        scores = [
-            task.score(answers[prompt], [completion])[0].reward or 0.0
-            for prompt, completion in zip(prompts, completions, strict=True)
-        ]
-        trace.rewards.append(sum(scores) / len(scores))
-        return scores
-
+    folder_of_model = models.ensure(config.model.ref)
+    tokenizer = AutoTokenizer.from_pretrained(folder_of_model)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _first_adapter(config, folder / "first")
-        base = models.ensure(config.model.ref)
-        tokenizer = AutoTokenizer.from_pretrained(base)
-        for problem in problems[: config.batch.prompts]:
-            if tokenizer(problem.prompt)["input_ids"] != task.encode(tokenizer, problem):
-                raise AssertionError(f"TRL tokenises {problem.prompt!r} otherwise")
+        folder, began = Path(name), time.monotonic()
+        problems = prompts_in_order(config, task)
+        stops = _first_adapter(config, folder / "first")
+        prepared = time.monotonic() - began
         trainer = GRPOTrainer(
             model=PeftModel.from_pretrained(
-                AutoModelForCausalLM.from_pretrained(base), folder / "first", is_trainable=True
+                AutoModelForCausalLM.from_pretrained(folder_of_model),
+                folder / "first",
+                is_trainable=True,
             ),
-            reward_funcs=judge,
+            reward_funcs=_judge(task, problems, trace),
             args=GRPOConfig(**grpo_arguments(config, folder / "out", options)),
             train_dataset=Dataset.from_dict({"prompt": [p.prompt for p in problems]}),
             processing_class=tokenizer,
         )
-        trainer.add_callback(Traced(trace, config, folder / "now"))
+        _check_tokens(trainer, task, problems[: config.batch.prompts], stops)
+        trainer.add_callback(Traced(trace, config, folder / "now", prepared))
         trainer.train()
     return trace.curve()
 
 
-def _first_adapter(config: TrainConfig, folder: Path) -> None:
-    """Write the adapter that swarm starts this run from, in PEFT's layout."""
-    host = load_base(config.model, config.device).host
-    seed = seeds.derive(config.seed, "policy")
-    policy = Policy(host, config.policy, config.optim, seed)
+def _judge(task: Task, problems: Sequence[Problem], trace: Trace) -> Callable[..., list[float]]:
+    """TRL's reward function: the task's own judge. Each batch's mean goes into the trace."""
+    asked = {problem.prompt: problem for problem in problems}
+
+    def judge(prompts: list[str], completions: list[str], **_: Any) -> list[float]:
+        rewards = [
+            task.score(asked[prompt], [completion])[0].reward or 0.0
+            for prompt, completion in zip(prompts, completions, strict=True)
+        ]
+        trace.rewards.append(sum(rewards) / len(rewards))
+        return rewards
+
+    return judge
+
+
+def _check_tokens(
+    trainer: GRPOTrainer, task: Task, problems: Sequence[Problem], stops: frozenset[int]
+) -> None:
+    """Raise AssertionError unless TRL reads the prompts and ends completions as swarm does: with
+    the same ids, the first of which is the last that is trained, and a padding apart from them."""
+    tokenizer = trainer.processing_class
+    read, _, _ = trainer._tokenize_prompts([problem.prompt for problem in problems])
+    assert read == [task.encode(tokenizer, problem) for problem in problems]
+    assert set(trainer.eos_token_ids) == stops
+    assert tokenizer.pad_token_id not in stops
+
+
+def _first_adapter(config: TrainConfig, folder: Path) -> frozenset[int]:
+    """Write the adapter that swarm starts this run from, in PEFT's layout; the stop tokens."""
+    base = load_base(config.model, config.device)
+    policy = Policy(base.host, config.policy, config.optim, seeds.derive(config.seed, "policy"))
     export(policy, config.model, config.policy, folder)
+    return base.stop_tokens
 
 
 def answer(payload: Payload) -> Payload:
