@@ -16,6 +16,8 @@ from benchmarks.reward.recipe import RECIPE, TRL_BEST
 
 NAME = "trl_options"
 STEPS = 16
+#: A set that takes longer than this is named as failed.
+TIMEOUT_S = 120.0
 QUARTER = int(str(RECIPE["batch.rollouts"])) // 4
 
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
@@ -48,7 +50,7 @@ def main() -> None:
         request = {"seed": seed, "steps": steps, "options": dict(OPTIONS[name])}
         try:
             with Worker("benchmarks.reward.trl_run") as worker:
-                reply = worker.ask({**request, "spawned": time.monotonic()})
+                reply = worker.ask({**request, "spawned": time.monotonic()}, TIMEOUT_S)
         except WorkerError as error:
             failed[name] = str(error).splitlines()[-1][:200]
             continue
