@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from benchmarks.reward.curve import (
     mean_interval,
     paired_ratio,
     reach,
-    time_ratio,
+    reached_ratio,
 )
 from benchmarks.reward.recipe import EVERY, STEPS
 
@@ -77,14 +78,14 @@ def result(curves: Curves) -> dict[str, Any]:
     )
     found: dict[str, Any] = {"threshold": THRESHOLD, "seeds": len(swarm)}
     for key, ratio in {
-        "ratio": time_ratio(reached["trl"], reached["swarm"]),
-        "ratio_with_startup": time_ratio(started["trl"], started["swarm"]),
+        "ratio": reached_ratio(reached["trl"], reached["swarm"], attrgetter("seconds")),
+        "ratio_with_startup": reached_ratio(
+            started["trl"], started["swarm"], attrgetter("seconds")
+        ),
         "step_ratio": paired_ratio(
             [c.step_seconds() for c in trl], [c.step_seconds() for c in swarm]
         ),
-        "steps_ratio": paired_ratio(
-            [float(r.step) for r in reached["trl"]], [float(r.step) for r in reached["swarm"]]
-        ),
+        "steps_ratio": reached_ratio(reached["trl"], reached["swarm"], attrgetter("step")),
     }.items():
         found[key] = None if ratio is None else round(ratio.value, 3)
         found[f"{key}_low"] = None if ratio is None else round(ratio.low, 3)
@@ -94,7 +95,11 @@ def result(curves: Curves) -> dict[str, Any]:
         found[f"{name}_step_ms"] = round(
             1000 * float(np.median([c.step_seconds() for c in curves[name]])), 1
         )
-    found["ratio_is_lower_bound"] = found["trl_reached"] < len(trl)
+        found[f"{name}_step_cpu_ms"] = round(
+            1000 * float(np.median([np.median(c.cpu) for c in curves[name]])), 1
+        )
+    known = found["ratio"] is not None
+    found["ratio_is_lower_bound"] = known and found["trl_reached"] < len(trl)
     found["accuracy_gap"], found["accuracy_gap_low"], found["accuracy_gap_high"] = (
         round(x, 4) for x in gap
     )
@@ -111,7 +116,9 @@ def show(curves: Curves) -> None:
             cells = [
                 f"{'>' if r.censored else ''}{r.seconds:.1f} ({r.step})" for r in (ours, theirs)
             ]
-            print(f"{seed:>4}{cells[0]:>18}{cells[1]:>18}{theirs.seconds / ours.seconds:>9.2f}")
+            times = f"{theirs.seconds / ours.seconds:.2f}"
+            cells.append("-" if ours.censored else f"{'>' if theirs.censored else ''}{times}")
+            print(f"{seed:>4}{cells[0]:>18}{cells[1]:>18}{cells[2]:>9}")
     print("\nheld-out accuracy by step, mean over seeds (its standard error)")
     print(f"{'step':>4}{'swarm':>18}{'trl':>18}")
     for i, (step, _) in enumerate(curves["swarm"][0].evaluated):

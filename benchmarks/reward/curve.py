@@ -1,7 +1,7 @@
 """A run's learning curve on its training clock, and what two sets of them say about speed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -98,12 +98,14 @@ def paired_ratio(slow: Sequence[float], fast: Sequence[float]) -> Ratio:
     return Ratio(*(math.exp(value) for value in mean_interval(logs)))
 
 
-def time_ratio(slow: Sequence[Reached], fast: Sequence[Reached]) -> Ratio | None:
-    """How many times longer `slow` takes, over all pairs.
+def reached_ratio(
+    slow: Sequence[Reached], fast: Sequence[Reached], of: Callable[[Reached], float]
+) -> Ratio | None:
+    """How many times more seconds or steps (`of`) `slow` takes, over all pairs.
 
-    A censored slow run enters with the time it was watched for, so the ratio is then a lower
-    bound. None where a fast run is censored: nothing bounds the ratio from below.
+    A censored slow run enters with what it was watched for, so the ratio is then a lower bound.
+    None where a fast run is censored: nothing bounds the ratio from below.
     """
     if any(run.censored for run in fast):
         return None
-    return paired_ratio([run.seconds for run in slow], [run.seconds for run in fast])
+    return paired_ratio([of(run) for run in slow], [of(run) for run in fast])

@@ -13,7 +13,7 @@ from benchmarks.reward.curve import (
     mean_interval,
     paired_ratio,
     reach,
-    time_ratio,
+    reached_ratio,
 )
 
 positive = st.floats(0.1, 100)
@@ -79,12 +79,15 @@ def test_the_interval_is_students():
 
 def test_a_censored_slow_run_counts_as_long_as_it_was_watched():
     fast = [Reached(10, 10.0, False)] * 2
-    slow = [Reached(40, 40.0, True), Reached(40, 40.0, False)]
-    found = time_ratio(slow, fast)
-    assert found is not None
-    assert found.value == pytest.approx(4.0)
+    slow = [Reached(20, 40.0, True), Reached(20, 40.0, False)]
+    seconds = reached_ratio(slow, fast, lambda run: run.seconds)
+    steps = reached_ratio(slow, fast, lambda run: run.step)
+    assert seconds is not None
+    assert steps is not None
+    assert (seconds.value, steps.value) == pytest.approx((4.0, 2.0))
 
 
 def test_a_censored_fast_run_leaves_no_ratio():
     fast = [Reached(10, 10.0, False), Reached(40, 40.0, True)]
-    assert time_ratio([Reached(40, 40.0, False)] * 2, fast) is None
+    slow = [Reached(40, 40.0, False)] * 2
+    assert reached_ratio(slow, fast, lambda run: run.seconds) is None
