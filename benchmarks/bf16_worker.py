@@ -15,9 +15,8 @@ from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.models.load import load_base
-from swarm.policy.lora import Span
 from swarm.policy.policy import Policy
-from swarm.records import Completion, SampleRequest, TokenTree, action_node, context_node
+from swarm.records import SampleRequest, TokenTree, action_node, context_node
 
 MODEL = "smollm2-135m-instruct"
 PROMPT = "Write one sentence about the sea."
@@ -47,19 +46,14 @@ class Side:
             [{"role": "user", "content": PROMPT}], add_generation_prompt=True, tokenize=False
         )
         prompt = tuple(tokenizer(text).input_ids)
-        request = SampleRequest(prompt, tuple(range(MEMBERS)), MAX_TOKENS)
-        (drawn,) = self.sampled(request)
+        slot = self.learner.policy.adapter
+        request = SampleRequest(prompt, tuple(range(MEMBERS)), MAX_TOKENS, slot=slot)
+        (drawn,) = TorchEngine(self.base.host, self.base.stop_tokens).sample([request])
         answers = [action_node(c.tokens, 0, logprobs=c.logprobs) for c in drawn]
         tree = TokenTree((context_node(prompt), *answers))
         (found,) = self.learner.logprobs([tree], 1.0)
         gaps = np.abs(found - np.concatenate([c.logprobs for c in drawn]))
         return {"mean": float(gaps.mean()), "max": float(gaps.max()), "tokens": len(gaps)}
-
-    def sampled(self, request: SampleRequest) -> list[list[Completion]]:
-        """By the in-process engine, from the policy's own weights."""
-        engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
-        with self.base.host.routing.rows(Span(self.learner.policy.slot, 0, MEMBERS)):
-            return engine.sample([request])
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -29,20 +30,42 @@ class Span:
     stop: int
 
 
+class Mixed(Protocol):
+    """Adapters of many rows at once; see `swarm.policy.mixture`."""
+
+    def add(self, layer: "LoraLinear", x_BTI: Tensor, y_BTO: Tensor) -> Tensor:
+        """`y_BTO` plus each row's own adapter of `layer` at `x_BTI`."""
+        ...
+
+
 @dataclass
 class Routing:
-    """Which adapter each batch row uses. One object is shared by all layers of a model."""
+    """Which adapter each batch row uses: by spans of rows or, where one is set, by a mixture.
+
+    One object is shared by all layers of a model.
+    """
 
     spans: tuple[Span, ...] = ()
+    mixture: Mixed | None = None
 
     @contextmanager
     def rows(self, *spans: Span) -> Iterator[None]:
         """Within this context the given rows use the given slots."""
-        before, self.spans = self.spans, spans
+        before = self.spans, self.mixture
+        self.spans, self.mixture = spans, None
         try:
             yield
         finally:
-            self.spans = before
+            self.spans, self.mixture = before
+
+    @contextmanager
+    def mixed(self, mixture: Mixed) -> Iterator[None]:
+        """Within this context rows use the slots that the mixture assigns to them."""
+        before, self.mixture = self.mixture, mixture
+        try:
+            yield
+        finally:
+            self.mixture = before
 
 
 @dataclass
@@ -74,6 +97,8 @@ class LoraLinear(nn.Module):
         return pair
 
     def forward(self, x_BTI: Tensor) -> Tensor:
+        if self.routing.mixture is not None:
+            return self.routing.mixture.add(self, x_BTI, self.base(x_BTI))
         spans = self.routing.spans
         if len(spans) == 1 and (only := self._pair(spans[0].slot)) is not None:
             base = self.base
@@ -124,7 +149,7 @@ class AdapterHost:
         self, slot: str, rank: int, alpha: float, targets: str, seed: int
     ) -> dict[str, Pair]:
         """A fresh adapter on the chosen layers, by module path. Raises ValueError if taken."""
-        if any(slot in layer.pairs for layer in self.layers.values()):
+        if self.holds(slot):
             raise ValueError(f"the slot {slot!r} is taken")
         rng = torch.Generator().manual_seed(seed)
         return {
@@ -141,6 +166,10 @@ class AdapterHost:
             module, _, name = key.rpartition(".")
             state[f"{inner.get(module, module)}.{name}"] = tensor
         return state
+
+    def holds(self, slot: str) -> bool:
+        """Whether any layer has an adapter of this slot."""
+        return any(slot in layer.pairs for layer in self.layers.values())
 
     def delete(self, slot: str) -> None:
         """Forget an adapter; a slot that does not exist is no error."""
