@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers.cache_utils import DynamicCache
 
 from swarm.learn.attention import TreeAttention, along_trees
 from swarm.learn.head import score
@@ -68,11 +67,3 @@ def trained_logprobs(
 def decoder_of(model: nn.Module) -> Any:
     """The transformer body of a causal language model, without its head."""
     return model.get_decoder()  # type: ignore[operator]
-
-
-def fork(cache: DynamicCache, rows: Tensor) -> DynamicCache:
-    """A new cache whose row i continues row `rows[i]` of `cache`. Gradients flow through."""
-    forked = DynamicCache()
-    for index, layer in enumerate(cache.layers):
-        forked.update(layer.keys[rows], layer.values[rows], index)
-    return forked
