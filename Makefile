@@ -46,5 +46,5 @@ $(VENV)/.runtime: $(VENV)/.created pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.runtime
-	@$(PIP) --editable '.[test]'
+	@$(PIP) --editable '.[test,bench]'
 	@touch $@

@@ -133,12 +133,14 @@ class OptimSettings(Settings):
 class DataSettings(Settings):
     """Which prompts are asked in which order, and which groups are trained on.
 
+    `order`: `easy_first` opens the levels one by one, `by_signal` asks more of those whose rewards
+    differ within their groups (`swarm.dataflow.difficulty`).
     `group_filter`: `mixed_rewards` drops groups whose rewards are all equal, `resample` also draws
     groups of other prompts in their place (dynamic sampling, arXiv:2503.14476), at most
     `resample_rounds` times a batch; what is still missing then is missing.
     """
 
-    order: Literal["uniform", "easy_first"] = "uniform"
+    order: Literal["uniform", "easy_first", "by_signal"] = "uniform"
     group_filter: Literal["none", "mixed_rewards", "resample"] = "none"
     resample_rounds: int = Field(default=4, ge=1, le=64)
 

@@ -112,12 +112,13 @@ class Episode:
 
 @dataclass(frozen=True)
 class Group:
-    """Episodes that share a prompt."""
+    """Episodes that share a prompt. `level` is how hard its problem is, in the task's own unit."""
 
     prompt: tuple[int, ...]
     text: str
     answer: str
     episodes: tuple[Episode, ...]
+    level: int = 0
 
 
 def context_node(tokens: Sequence[int], parent: int | None = None) -> Node:

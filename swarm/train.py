@@ -14,6 +14,7 @@ import numpy as np
 
 from swarm import metrics, seeds
 from swarm.config import SamplingSettings, TrainConfig
+from swarm.dataflow.difficulty import SignalByLevel
 from swarm.dataflow.drawing import Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
@@ -110,6 +111,7 @@ class _Run:
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
         self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
         self.eval_problems = task.evaluation(config.evaluation.prompts)
+        self.signal = SignalByLevel()
         self.writer = RunWriter(folder)
         self.step = 0
         self._wall = 0.0
@@ -124,6 +126,7 @@ class _Run:
         if found is not None:
             state = checkpoint.load(found, self.policy)
             self.step, self._wall = state.step, state.wall
+            self.signal = SignalByLevel.from_json(state.signal)
             self._since = time.monotonic()
             self.writer.event("resumed", step=self.step)
             return
@@ -137,6 +140,7 @@ class _Run:
         config, began = self.config, time.monotonic()
         version = max(0, self.policy.version - config.max_staleness)
         drawn = self._draw(version) if config.algorithm.samples else Drawn.nothing()
+        self.signal.observe(drawn.groups)
         rolled = time.monotonic()
         updates = self._learn(drawn.kept)
         learned = time.monotonic()
@@ -186,6 +190,7 @@ class _Run:
             steps=config.steps,
             count=count,
             first=first,
+            signal=self.signal,
         )
         again = ("again", number) if number else ()
         return roll_out(
@@ -290,6 +295,6 @@ class _Run:
             )
 
     def _checkpoint(self) -> None:
-        state = checkpoint.RunState(self.step, self.wall)
+        state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
         checkpoint.save(self.folder / CHECKPOINTS, self.policy, state)
         self.writer.event("checkpoint", step=self.step)

@@ -109,6 +109,7 @@ def _groups(config: "TrainConfig") -> Iterator[str]:
         f"algorithm.scale {algorithm.scale!r}": algorithm.scale in ("group_std", "group_mean"),
         f"algorithm.objective {algorithm.objective!r}": algorithm.objective == "preference",
         f"data.group_filter {group_filter!r}": group_filter != "none",
+        f"data.order {config.data.order!r}": config.data.order == "by_signal",
     }
     for what in (what for what, needs in needing.items() if needs):
         yield f"{what} needs batch.group_size of 2 or more"
@@ -143,6 +144,8 @@ def _demonstrations(config: "TrainConfig") -> Iterator[str]:
         return
     if config.max_staleness:
         yield "max_staleness above 0 needs rollouts: algorithm.objective 'likelihood' draws none"
+    if config.data.order == "by_signal":
+        yield "data.order 'by_signal' needs rollouts: algorithm.objective 'likelihood' draws none"
     if config.data.group_filter != "none":
         yield (
             f"data.group_filter {config.data.group_filter!r} needs rollouts: "

@@ -1,7 +1,9 @@
-"""Which problems a batch asks. A pure function of the run's seed and the step: nothing to save."""
+"""Which problems a batch asks: a pure function of the run's seed, the step and, where problems are
+asked `by_signal`, of what earlier batches have shown."""
 
 from swarm import seeds
 from swarm.config import DataSettings
+from swarm.dataflow.difficulty import SignalByLevel
 from swarm.tasks import Problem, Task
 
 
@@ -14,13 +16,18 @@ def batch_problems(
     steps: int,
     count: int,
     first: int = 0,
+    signal: SignalByLevel | None = None,
 ) -> list[Problem]:
-    """Training problems `first` to `first + count - 1` of batch `step` (from 0) of `steps`."""
+    """Training problems `first` to `first + count - 1` of batch `step` (from 0) of `steps`.
+    `signal` is what `data.order` 'by_signal' goes by; without it every level counts alike."""
+    rngs = [seeds.generator(seed, "prompt", step, index) for index in range(first, first + count)]
+    if data.order == "by_signal":
+        levels = task.known_levels
+        chances = (signal or SignalByLevel()).chances(levels)
+        drawn = [levels[int(rng.choice(len(levels), p=chances))] for rng in rngs]
+        return [task.draw(rng, (level, level)) for rng, level in zip(rngs, drawn, strict=True)]
     allowed = allowed_levels(task.levels, data.order, step / max(1, steps))
-    return [
-        task.draw(seeds.generator(seed, "prompt", step, index), allowed)
-        for index in range(first, first + count)
-    ]
+    return [task.draw(rng, allowed) for rng in rngs]
 
 
 def allowed_levels(levels: tuple[int, int], order: str, progress: float) -> tuple[int, int]:

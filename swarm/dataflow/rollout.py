@@ -40,6 +40,7 @@ def roll_out(
             problem.prompt,
             problem.answer,
             _judged(tokenizer, task, problem, members_of, version),
+            problem.level,
         )
         for problem, prompt, members_of in zip(problems, prompts, completions, strict=True)
     ]

@@ -25,7 +25,14 @@ TOKEN_BUDGET = 16_384
 
 
 class Diverged(Exception):
-    """A loss or gradient is not finite; the weights are those before this update."""
+    """A loss or gradient is not finite; the weights are those before this update.
+
+    `trees` are those of the update, in order, for whoever wants to keep them.
+    """
+
+    def __init__(self, message: str, trees: Sequence[TokenTree]) -> None:
+        super().__init__(message)
+        self.trees = tuple(trees)
 
 
 class Learner:
@@ -76,7 +83,7 @@ class Learner:
             sums["entropy_sum"] += float(seen.entropy.detach().sum())
             for key, value in parts.items():
                 sums[key] += float(value)
-        grad_norm, lr = self._update(self._scheduled_lr())
+        grad_norm, lr = self._update(self._scheduled_lr(), trees)
         return UpdateMetrics(
             tokens=tokens,
             policy_loss=sums["policy_loss"],
@@ -164,7 +171,7 @@ class Learner:
             loss = supervised_loss(seen.logprobs, self._field(part, "weight"))
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
-        self._update(lr)
+        self._update(lr, trees)
         return total
 
     @torch.no_grad()
@@ -202,7 +209,7 @@ class Learner:
     def _active(self) -> AbstractContextManager[None]:
         return self.policy.active(1)
 
-    def _update(self, lr: float) -> tuple[float, float]:
+    def _update(self, lr: float, trees: Sequence[TokenTree]) -> tuple[float, float]:
         """Clip and step; the policy's gradient norm and `lr`. A value head, the optimizer's second
         group, is clipped on its own and keeps its learning rate."""
         groups = self.policy.optimizer.param_groups
@@ -213,7 +220,7 @@ class Learner:
         broken = [norm for norm in norms if not math.isfinite(norm)]
         if broken:
             self.policy.optimizer.zero_grad(set_to_none=True)
-            raise Diverged(f"the gradient norm is {broken[0]}")
+            raise Diverged(f"the gradient norm is {broken[0]}", trees)
         groups[0]["lr"] = lr
         self.policy.optimizer.step()
         return norms[0], lr

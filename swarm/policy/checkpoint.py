@@ -4,17 +4,17 @@
       policy.safetensors      the trained parameters
       optimizer.safetensors   AdamW's moments and steps, by parameter name
       snapshots.safetensors   frozen versions still needed (reference, staleness)
-      state.json              version, wall seconds
+      state.json              version, wall seconds, the difficulty sampler's figures
       manifest.json           sha256 of each, written last
 
-Prompts, draws and schedules are functions of seed and step, so no RNG state is kept.
+Prompts, draws and schedules are functions of seed, step and these, so no RNG state is kept.
 """
 
 import hashlib
 import json
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from safetensors.torch import load_file, save_file
@@ -34,10 +34,11 @@ FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 @dataclass(frozen=True)
 class RunState:
-    """Where a run stands beside its tensors."""
+    """Where a run stands beside its tensors. `signal` is what its difficulty sampler has seen."""
 
     step: int
     wall: float
+    signal: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 def save(folder: Path, policy: Policy, state: RunState, *, keep: int = 2) -> Path:
@@ -61,7 +62,7 @@ def save(folder: Path, policy: Policy, state: RunState, *, keep: int = 2) -> Pat
     _write(target / SNAPSHOTS, frozen)
     write_atomically(
         target / STATE,
-        json.dumps({"step": state.step, "wall": state.wall, "version": policy.version}),
+        json.dumps(asdict(state) | {"version": policy.version}),
     )
     hashes = {name: _sha256(target / name) for name in FILES}
     write_atomically(target / MANIFEST, json.dumps(hashes, indent=0, sort_keys=True))
@@ -93,8 +94,8 @@ def load(checkpoint: Path, policy: Policy) -> RunState:
     for version in sorted({int(key.partition("|")[0]) for key in frozen}):
         policy.snapshots[version] = [frozen[f"{version}|{n}"] for n in policy.parameters]
     state = json.loads((checkpoint / STATE).read_text())
-    policy.version = state["version"]
-    return RunState(state["step"], state["wall"])
+    policy.version = state.pop("version")
+    return RunState(**state)
 
 
 def _write(path: Path, tensors: dict[str, Tensor]) -> None:

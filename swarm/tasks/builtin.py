@@ -24,6 +24,10 @@ class BuiltIn:
     def name(self) -> str:
         return self.family.name
 
+    @property
+    def known_levels(self) -> tuple[int, ...]:
+        return tuple(range(self.levels[0], self.levels[1] + 1))
+
     def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:
         return draw(self.family, "train", rng, levels)
 

@@ -1,6 +1,6 @@
 """A task from the user's own files."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -51,9 +51,14 @@ class OwnTask:
     def levels(self) -> tuple[int, int]:
         return self.train[0].level, self.train[-1].level
 
+    @property
+    def known_levels(self) -> tuple[int, ...]:
+        return tuple(sorted({row.level for row in self.train}))
+
     def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Row:
-        allowed = bisect_right(self.train, levels[1], key=lambda row: row.level)
-        return self.train[int(rng.integers(allowed))]
+        first = bisect_left(self.train, levels[0], key=lambda row: row.level)
+        after = bisect_right(self.train, levels[1], key=lambda row: row.level)
+        return self.train[int(rng.integers(first, after))]
 
     def evaluation(self, count: int) -> list[Problem]:
         """The first `count` held-out rows, or all where there are fewer."""
@@ -79,8 +84,9 @@ class OwnTask:
     def check(self, tokenizer: Any, config: TrainConfig) -> None:
         """Raise BadTask for a row that the tokenizer cannot write, a chat without a template, a
         curriculum without levels, supervision without answers."""
-        if config.data.order == "easy_first" and self.levels[0] == self.levels[1]:
-            raise BadTask("easy_first needs rows of several levels", "add `level`", "data.order")
+        order = config.data.order
+        if order != "uniform" and self.levels[0] == self.levels[1]:
+            raise BadTask(f"{order} needs rows of several levels", "add `level`", "data.order")
         supervised = config.warmup.steps > 0 or not config.algorithm.samples
         for row in (*self.train, *self.held_out):
             if row.messages and not tokenizer.chat_template:

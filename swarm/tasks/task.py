@@ -35,8 +35,14 @@ class Task(Protocol):
         """The inclusive range of levels that training may ask."""
         ...
 
+    @property
+    def known_levels(self) -> tuple[int, ...]:
+        """The levels in `levels` that problems exist of, ascending."""
+        ...
+
     def draw(self, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:
-        """A random training problem whose level is in the inclusive range `levels`."""
+        """A random training problem whose level is in the inclusive range `levels`, which holds
+        one of `known_levels`."""
         ...
 
     def evaluation(self, count: int) -> list[Problem]:

@@ -19,6 +19,7 @@ CONFIGS = {
     "kl_in_reward": small(algorithm__name="reinforce_pp", sampling__temperature=0.8),
     "warm_up": small(warmup__steps=3),
     "full": small(policy__kind="full", optim__lr=1e-4, algorithm__kl_coef=0.1),
+    "difficulty": small(data__order="by_signal"),
     "schedules": small(
         optim__schedule="cosine",
         optim__warmup_steps=2,

@@ -206,7 +206,7 @@ FACTORS = (
         kind="choice",
         sets=("data.order",),
         control="uniform",
-        levels=("uniform", "easy_first"),
+        levels=("uniform", "easy_first", "by_signal"),
         pair=("uniform", "easy_first"),
         aliases=(
             "curriculum",
@@ -217,10 +217,17 @@ FACTORS = (
             "easy to hard",
             "easy prompts first",
             "ordering prompts",
+            "adaptive difficulty",
         ),
         words={
             "uniform": ("uniform order", "random order", "shuffled"),
             "easy_first": ("easy first", "easy to hard order"),
+            "by_signal": (
+                "by signal",
+                "by difficulty",
+                "difficulty sampler",
+                "difficulty sampling",
+            ),
         },
         expected="Faster start; the asymptote is about the same.",
         source="arXiv:2504.03380",

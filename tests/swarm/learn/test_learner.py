@@ -224,8 +224,10 @@ class TestUpdate:
         )
         broken = group_tree([3, 4], [[5, 6]])
         answer = replace(broken.nodes[1], advantage=np.array([1.0, junk], np.float32))
-        with pytest.raises(Diverged, match="gradient norm"):
-            learner.reinforce([*self.trees(), TokenTree((broken.nodes[0], answer))])
+        trees = [*self.trees(), TokenTree((broken.nodes[0], answer))]
+        with pytest.raises(Diverged, match="gradient norm") as caught:
+            learner.reinforce(trees)
+        assert caught.value.trees == tuple(trees)
         assert_equal_state(learner.policy.optimizer.state_dict(), before[0])
         for now, then in zip(learner.policy.parameters.values(), before[1], strict=True):
             assert torch.equal(now, then)

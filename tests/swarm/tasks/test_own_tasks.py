@@ -84,6 +84,8 @@ class TestRows:
         rng = np.random.default_rng(0)
         assert task.levels == (1, 3)
         assert {task.draw(rng, (1, 2)).level for _ in range(300)} == {1, 2}
+        assert {task.draw(rng, (2, 2)).level for _ in range(300)} == {2}
+        assert task.known_levels == (1, 2, 3)
 
     @pytest.mark.parametrize(
         ("text", "named"),
@@ -298,6 +300,7 @@ class TestPrompts:
             ({"answer": "Q"}, {}, "row 5: this model's tokenizer cannot write 'Q'"),
             ({"demonstration": "E"}, {"warmup.steps": 1}, "cannot write 'E'"),
             ({}, {"data.order": "easy_first"}, "data.order: easy_first needs rows of several"),
+            ({}, {"data.order": "by_signal"}, "data.order: by_signal needs rows of several"),
             ({"prompt": [{"role": "user", "content": "a"}]}, {}, "row 5 is a chat"),
         ],
     )

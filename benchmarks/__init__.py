@@ -1,0 +1,1 @@
+"""Measurements against other trainers. `python -m benchmarks.<name> [--quick]` runs one."""
