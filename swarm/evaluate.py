@@ -1,7 +1,6 @@
 """Evaluate a base model or an adapter on the held-out prompts of a task."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
 from swarm.models.load import load_base
 from swarm.policy.adapters import find_adapter, load_adapter
-from swarm.policy.lora import AdapterHost, Span
 from swarm.records import Group
 from swarm.tasks import load
 
@@ -25,6 +23,9 @@ GREEDY_TEMPERATURE = 1e-6
 EVAL_SEEDS = ("evaluation",)
 
 CONFIDENCE = 0.95
+
+#: Where an adapter under evaluation lies.
+SLOT = "evaluated"
 
 
 @dataclass(frozen=True)
@@ -52,27 +53,20 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     base = load_base(config.model, config.device)
     task.check(base.tokenizer, config)
     temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
-    with _routed(base.host, adapter):
-        groups = roll_out(
-            TorchEngine(base.host.model, base.stop_tokens),
-            base.tokenizer,
-            task,
-            task.evaluation(config.evaluation.prompts),
-            members=1,
-            sampling=SamplingSettings(
-                temperature=temperature, max_tokens=config.sampling.max_tokens
-            ),
-            seed_parts=EVAL_SEEDS,
-            version=0,
-        )
+    if adapter is not None:
+        load_adapter(base.host, find_adapter(adapter), SLOT)
+    groups = roll_out(
+        TorchEngine(base.host, base.stop_tokens),
+        base.tokenizer,
+        task,
+        task.evaluation(config.evaluation.prompts),
+        members=1,
+        sampling=SamplingSettings(temperature=temperature, max_tokens=config.sampling.max_tokens),
+        seed_parts=EVAL_SEEDS,
+        version=0,
+        slot=None if adapter is None else SLOT,
+    )
     return _counted(groups)
-
-
-def _routed(host: AdapterHost, adapter: Path | None) -> AbstractContextManager[None]:
-    if adapter is None:
-        return nullcontext()
-    load_adapter(host, find_adapter(adapter), "evaluated")
-    return host.routing.rows(Span("evaluated", 0, 1))
 
 
 def _counted(groups: Sequence[Group]) -> Evaluation:

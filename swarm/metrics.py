@@ -52,6 +52,9 @@ def lengths_of(episodes: Sequence[Episode]) -> dict[str, float]:
         "completions/truncated_frac": mean(
             [e.completion.stop == StopReason.LENGTH for e in episodes]
         ),
+        "completions/overlong_frac": mean(
+            [e.completion.stop == StopReason.OVERLONG for e in episodes]
+        ),
     }
 
 

@@ -18,26 +18,31 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class StopReason(StrEnum):
-    """Why a completion ended."""
+    """Why a completion ended: by a stop token; at its budget or the end of the model's context;
+    or before its first token, as its prompt leaves no room in the context."""
 
     STOP = "stop"
     LENGTH = "length"
+    OVERLONG = "overlong"
 
 
 @dataclass(frozen=True)
 class SampleRequest:
-    """Draw one completion of `prompt` for each of `seeds`."""
+    """Draw one completion of `prompt` for each of `seeds`, from the adapter in `slot`; None is the
+    bare base, or the weights of a policy that trains them all."""
 
     prompt: tuple[int, ...]
     seeds: tuple[int, ...]
     max_tokens: int
     temperature: float = 1.0
+    slot: str | None = None
 
 
 @dataclass(frozen=True)
 class Completion:
     """One sampled completion: its tokens (a sampled stop token included) and their
-    log-probabilities under the sampling law, i.e. at its temperature."""
+    log-probabilities under the sampling law, i.e. at its temperature. Only an overlong one has no
+    tokens."""
 
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]

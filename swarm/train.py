@@ -109,7 +109,7 @@ class _Run:
             config.steps,
         )
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
-        self.engine = TorchEngine(self.base.host.model, self.base.stop_tokens)
+        self.engine = TorchEngine(self.base.host, self.base.stop_tokens)
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
         self.writer = RunWriter(folder)
@@ -174,7 +174,7 @@ class _Run:
 
     def _draw(self, version: int) -> Drawn:
         """The batch's groups, sampled from the weights of `version`."""
-        with self.policy.weights(version), self.policy.active(1):
+        with self.policy.weights(version):
             return draw_batch(
                 partial(self._ask, version), self.config.batch.prompts, self.config.data
             )
@@ -202,6 +202,7 @@ class _Run:
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", self.step, *again),
             version=version,
+            slot=self.policy.adapter,
         )
 
     def _learn(self, groups: Sequence[Group]) -> list[UpdateMetrics]:
@@ -249,19 +250,19 @@ class _Run:
         """One sampled answer to each held-out problem; the same draws for every run, so arms
         differ by their weights alone."""
         began = time.monotonic()
-        with self.policy.active(1):
-            groups = roll_out(
-                self.engine,
-                self.base.tokenizer,
-                self.task,
-                self.eval_problems,
-                members=1,
-                sampling=SamplingSettings(
-                    temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
-                ),
-                seed_parts=EVAL_SEEDS,
-                version=self.policy.version,
-            )
+        groups = roll_out(
+            self.engine,
+            self.base.tokenizer,
+            self.task,
+            self.eval_problems,
+            members=1,
+            sampling=SamplingSettings(
+                temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
+            ),
+            seed_parts=EVAL_SEEDS,
+            version=self.policy.version,
+            slot=self.policy.adapter,
+        )
         values = metrics.of_evaluation(groups)
         values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
         values["time/eval"] = time.monotonic() - began

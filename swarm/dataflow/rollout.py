@@ -5,9 +5,12 @@ from typing import Any
 
 from swarm.config import SamplingSettings
 from swarm.engine.base import Engine
-from swarm.records import Completion, Episode, Group, SampleRequest
+from swarm.records import Completion, Episode, Group, SampleRequest, StopReason
 from swarm.seeds import derive
-from swarm.tasks import Problem, Task
+from swarm.tasks import Problem, Score, Task
+
+#: What an episode is worth that was never answered.
+UNSCORED = Score(None, False)
 
 
 def roll_out(
@@ -20,9 +23,11 @@ def roll_out(
     sampling: SamplingSettings,
     seed_parts: tuple[int | str, ...],
     version: int,
+    slot: str | None = None,
 ) -> list[Group]:
-    """`members` episodes for each problem. Member m of prompt i is seeded by
-    H(*seed_parts, i, m), so re-runs match and members differ. Raises RewardFailed."""
+    """`members` episodes for each problem, sampled from the adapter in `slot`. Member m of prompt i
+    is seeded by H(*seed_parts, i, m), so re-runs match and members differ. A prompt that fills the
+    model's context has episodes without tokens, which are not scored. Raises RewardFailed."""
     prompts = [tuple(task.encode(tokenizer, problem)) for problem in problems]
     requests = [
         SampleRequest(
@@ -30,6 +35,7 @@ def roll_out(
             tuple(derive(*seed_parts, i, m) for m in range(members)),
             sampling.max_tokens,
             sampling.temperature,
+            slot,
         )
         for i, prompt in enumerate(prompts)
     ]
@@ -54,8 +60,11 @@ def _judged(
     version: int,
 ) -> tuple[Episode, ...]:
     texts = [tokenizer.decode(c.tokens, skip_special_tokens=True) for c in completions]
-    scores = task.score(problem, texts)
+    asked = [c.stop != StopReason.OVERLONG for c in completions]
+    answers = [text for text, was_asked in zip(texts, asked, strict=True) if was_asked]
+    scores = iter(task.score(problem, answers) if answers else ())
+    found = [next(scores) if was_asked else UNSCORED for was_asked in asked]
     return tuple(
         Episode(completion, text, score.reward, score.correct, version)
-        for completion, text, score in zip(completions, texts, scores, strict=True)
+        for completion, text, score in zip(completions, texts, found, strict=True)
     )

@@ -1,176 +1,132 @@
-"""The in-process engine: one prefill a prompt, forked to its members, decoded as one batch."""
+"""The in-process engine: continuous batching over rows of any adapters on one base.
 
+Each prompt is prefilled once and forked to its members. All rows in flight take one step together;
+a finished row leaves at once, and waiting members are admitted when enough places are free.
+"""
+
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
-from transformers.cache_utils import DynamicCache
+from torch import Tensor
 
-from swarm.learn.forward import decoder_of, fork
+from swarm.engine.cache import RowCache
+from swarm.engine.draw import draw
+from swarm.engine.prompts import Admitted, Prompts
+from swarm.engine.rows import Rows
+from swarm.engine.trunk import Trunk
+from swarm.models.attention import grouped
+from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
-#: Finished rows leave the batch once this share of it is done: a gather costs about a step.
-COMPACT_AT = 0.25
+#: Rows in flight unless the caller says otherwise.
+MAX_ROWS = 256
 
-
-@dataclass
-class _Row:
-    """One completion in flight."""
-
-    request: int
-    member: int
-    draws: np.ndarray
-    tokens: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    stop: StopReason | None = None
-
-    def completion(self, stop: StopReason) -> Completion:
-        return Completion(tuple(self.tokens), tuple(self.logprobs), stop)
+#: Members are admitted once this share of the places is free, or a place for all that wait: the
+#: first cost of a prefill is about that of a step, whatever the number of its prompts.
+REFILL_SHARE = 0.125
 
 
 class TorchEngine:
-    """Samples from a causal language model of transformers.
+    """Samples from a causal language model of transformers and the adapters it hosts.
 
-    The caller chooses the weights: whatever adapter routing is in force while `sample` runs.
+    Every layer must attend to all that went before; a model with sliding windows is refused with a
+    ValueError naming `model.ref`.
     """
 
-    def __init__(self, model: nn.Module, stop_tokens: frozenset[int], max_rows: int = 512) -> None:
-        self.model = model
+    def __init__(
+        self, host: AdapterHost, stop_tokens: frozenset[int], max_rows: int = MAX_ROWS
+    ) -> None:
+        self.host = host
         self.stop_tokens = stop_tokens
         self.max_rows = max_rows
+        config = host.model.config.get_text_config()  # type: ignore[operator, union-attr]
+        self.context = getattr(config, "max_position_embeddings", None) or math.inf
+        _refuse_windows(config, self.context)
 
     @torch.no_grad()
     def sample(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
+        """See `swarm.engine.base.Engine`. Raises ValueError for a slot without an adapter."""
         results: list[dict[int, Completion]] = [{} for _ in requests]
-        for wave in _waves(requests, self.max_rows):
-            self._run(requests, wave, results)
-        return [[found[m] for m in sorted(found)] for found in results]
+        served = {r for r, request in enumerate(requests) if len(request.prompt) < self.context}
+        for r in set(range(len(requests))) - served:
+            overlong = Completion((), (), StopReason.OVERLONG)
+            results[r] = dict.fromkeys(range(len(requests[r].seeds)), overlong)
+        if served:
+            trunk = Trunk(self.host, [request.slot for request in requests])
+            with grouped(trunk.decoder):
+                self._serve(trunk, requests, served, results)
+        return [[found[m] for m in range(len(found))] for found in results]
 
-    def _run(
+    def _serve(
         self,
+        trunk: Trunk,
         requests: Sequence[SampleRequest],
-        wave: list[tuple[int, int]],
+        served: set[int],
         results: list[dict[int, Completion]],
     ) -> None:
-        rows = [
-            _Row(
-                r,
-                m,
-                np.random.Generator(np.random.Philox(requests[r].seeds[m])).random(
-                    requests[r].max_tokens
-                ),
-            )
-            for r, m in wave
-        ]
-        state = self._prefill(requests, rows)
-        while rows:
-            tokens, logprobs = self._draw(requests, rows, state.logits_BV)
-            for row, token, logprob in zip(rows, tokens, logprobs, strict=True):
-                if row.stop is None:
-                    row.tokens.append(token)
-                    row.logprobs.append(logprob)
-                    row.stop = self._stop(requests[row.request], row)
-            live = [i for i, row in enumerate(rows) if row.stop is None]
-            if len(rows) - len(live) >= COMPACT_AT * len(rows):
-                for row in rows:
-                    if row.stop is not None:
-                        results[row.request][row.member] = row.completion(row.stop)
-                rows = [rows[i] for i in live]
-                if rows:
-                    state = state.select(torch.as_tensor(live))
-            if rows:
-                state = self._step(state, [row.tokens[-1] for row in rows])
+        prompts = Prompts(trunk, requests, served)
+        size = min(self.max_rows, prompts.waiting)
+        rows = Rows(requests, self.stop_tokens, size)
+        cache: RowCache | None = None
+        while rows.count or prompts.waiting:
+            free = size - rows.count
+            if free >= min(prompts.waiting, math.ceil(REFILL_SHARE * size)) > 0:
+                for admitted in prompts.take(free):
+                    if cache is None:
+                        cache = RowCache(size, admitted.prefill.kv, trunk.key_heads)
+                    self._admit(rows, cache, admitted)
+                _close_gaps(rows, cache, results)
+            if rows.count and cache is not None:
+                logits_BV = trunk.step(
+                    torch.from_numpy(rows.last[: rows.count]),
+                    torch.from_numpy(rows.length[: rows.count]),
+                    cache,
+                    [requests[r].slot for r, _ in rows.members],
+                )
+                rows.length[: rows.count] += 1
+                _draw(rows, slice(0, rows.count), logits_BV)
+                _close_gaps(rows, cache, results)
 
-    def _stop(self, request: SampleRequest, row: _Row) -> StopReason | None:
-        if row.tokens[-1] in self.stop_tokens:
-            return StopReason.STOP
-        return StopReason.LENGTH if len(row.tokens) >= request.max_tokens else None
-
-    def _prefill(self, requests: Sequence[SampleRequest], rows: list[_Row]) -> "_State":
-        device = next(self.model.parameters()).device
-        wanted = sorted({row.request for row in rows})
-        width = max(len(requests[r].prompt) for r in wanted)
-        tokens_PT = torch.zeros(len(wanted), width, dtype=torch.long)
-        valid_PT = torch.zeros(len(wanted), width, dtype=torch.long)
-        for i, r in enumerate(wanted):
-            prompt = requests[r].prompt
-            tokens_PT[i, : len(prompt)] = torch.as_tensor(prompt)
-            valid_PT[i, : len(prompt)] = 1
-        tokens_PT, valid_PT = tokens_PT.to(device), valid_PT.to(device)
-        positions = torch.arange(width, device=device).expand_as(tokens_PT)
-        output = decoder_of(self.model)(
-            input_ids=tokens_PT,
-            attention_mask=valid_PT,
-            position_ids=positions,
-            past_key_values=DynamicCache(),
-            use_cache=True,
+    def _admit(self, rows: Rows, cache: RowCache, admitted: Admitted) -> None:
+        """Fork prompts to new rows and draw their first tokens."""
+        start = rows.count
+        places = torch.tensor(admitted.places, device=cache.kv.device)
+        cache.admit(start, admitted.prefill.kv, places)
+        asked = [rows.requests[r] for r, _ in admitted.members]
+        rows.admit(
+            admitted.members, [min(a.max_tokens, self.context - len(a.prompt)) for a in asked]
         )
-        lengths = valid_PT.sum(1)
-        last_PD = output.last_hidden_state[torch.arange(len(wanted)), lengths - 1]
-        logits_PV = self.model.get_output_embeddings()(last_PD)  # type: ignore[operator]
-        index_of = {r: i for i, r in enumerate(wanted)}
-        members = torch.as_tensor([index_of[row.request] for row in rows], device=device)
-        return _State(
-            logits_PV[members],
-            fork(output.past_key_values, members),
-            valid_PT[members],
-            lengths[members],
+        _draw(rows, slice(start, rows.count), admitted.prefill.logits_PV[places])
+
+
+def _draw(rows: Rows, which: slice, logits_BV: Tensor) -> None:
+    device = logits_BV.device
+    tokens_B, logprobs_B = draw(
+        logits_BV,
+        torch.from_numpy(rows.temperature[which]).to(device),
+        torch.from_numpy(rows.uniforms(which)).to(device),
+    )
+    rows.record(which, tokens_B.cpu().numpy(), logprobs_B.cpu().numpy())
+
+
+def _close_gaps(rows: Rows, cache: RowCache | None, results: list[dict[int, Completion]]) -> None:
+    moves = rows.finish(results)
+    if len(moves.sources) and cache is not None:
+        device = cache.kv.device
+        sources = torch.from_numpy(moves.sources).to(device)
+        targets = torch.from_numpy(moves.targets).to(device)
+        cache.move(sources, targets, int(rows.length[moves.targets].max()))
+
+
+def _refuse_windows(config: Any, context: float) -> None:
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    window = getattr(config, "sliding_window", None)
+    sliding = "sliding_attention" in kinds if getattr(config, "layer_types", None) else True
+    if kinds - {"full_attention", "sliding_attention"}:
+        raise ValueError(f"model.ref: the engine serves full attention, not layers of {kinds}")
+    if window is not None and sliding and window < context:
+        raise ValueError(
+            f"model.ref: the engine serves full attention, and this model sees {window} tokens back"
         )
-
-    def _step(self, state: "_State", tokens: list[int]) -> "_State":
-        device = state.valid_BT.device
-        ones = torch.ones(len(tokens), 1, dtype=torch.long, device=device)
-        valid_BT = torch.cat([state.valid_BT, ones], dim=1)
-        output = decoder_of(self.model)(
-            input_ids=torch.as_tensor(tokens, device=device)[:, None],
-            attention_mask=valid_BT,
-            position_ids=state.lengths_B[:, None],
-            past_key_values=state.cache,
-            use_cache=True,
-        )
-        logits_BV = self.model.get_output_embeddings()(output.last_hidden_state[:, -1])  # type: ignore[operator]
-        return _State(logits_BV, output.past_key_values, valid_BT, state.lengths_B + 1)
-
-    def _draw(
-        self, requests: Sequence[SampleRequest], rows: list[_Row], logits_BV: Tensor
-    ) -> tuple[list[int], list[float]]:
-        """Inverse-CDF draws from softmax(logits / T), one stored uniform a row and position."""
-        temperatures = torch.tensor(
-            [requests[row.request].temperature for row in rows], device=logits_BV.device
-        )
-        logprobs_BV = torch.log_softmax(logits_BV.float() / temperatures[:, None], dim=-1)
-        cdf_BV = logprobs_BV.double().exp().cumsum(-1)
-        uniforms = torch.tensor(
-            [row.draws[min(len(row.tokens), len(row.draws) - 1)] for row in rows],
-            dtype=torch.float64,
-            device=logits_BV.device,
-        )
-        targets = (uniforms * cdf_BV[:, -1])[:, None]
-        tokens_B = torch.searchsorted(cdf_BV, targets, right=True).squeeze(1)
-        tokens_B = tokens_B.clamp(max=logits_BV.shape[1] - 1)
-        drawn = logprobs_BV.gather(1, tokens_B[:, None]).squeeze(1)
-        return tokens_B.tolist(), drawn.tolist()
-
-
-@dataclass(frozen=True)
-class _State:
-    """The batch between two steps: next-token logits, keys and values, mask, path lengths."""
-
-    logits_BV: Tensor
-    cache: DynamicCache
-    valid_BT: Tensor
-    lengths_B: Tensor
-
-    def select(self, rows: Tensor) -> "_State":
-        rows = rows.to(self.valid_BT.device)
-        return _State(
-            self.logits_BV[rows], fork(self.cache, rows), self.valid_BT[rows], self.lengths_B[rows]
-        )
-
-
-def _waves(requests: Sequence[SampleRequest], max_rows: int) -> list[list[tuple[int, int]]]:
-    """(request, member) pairs in batches of at most `max_rows`, requests in order."""
-    pairs = [(r, m) for r, request in enumerate(requests) for m in range(len(request.seeds))]
-    return [pairs[i : i + max_rows] for i in range(0, len(pairs), max_rows)]

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -27,20 +28,42 @@ class Span:
     stop: int
 
 
+class Mixed(Protocol):
+    """Adapters of many rows at once; see `swarm.policy.mixture`."""
+
+    def add(self, layer: "LoraLinear", x_BTI: Tensor, y_BTO: Tensor) -> Tensor:
+        """`y_BTO` plus each row's own adapter of `layer` at `x_BTI`."""
+        ...
+
+
 @dataclass
 class Routing:
-    """Which adapter each batch row uses. One object is shared by all layers of a model."""
+    """Which adapter each batch row uses: by spans of rows or, where one is set, by a mixture.
+
+    One object is shared by all layers of a model.
+    """
 
     spans: tuple[Span, ...] = ()
+    mixture: Mixed | None = None
 
     @contextmanager
     def rows(self, *spans: Span) -> Iterator[None]:
         """Within this context the given rows use the given slots."""
-        before, self.spans = self.spans, spans
+        before = self.spans, self.mixture
+        self.spans, self.mixture = spans, None
         try:
             yield
         finally:
-            self.spans = before
+            self.spans, self.mixture = before
+
+    @contextmanager
+    def mixed(self, mixture: Mixed) -> Iterator[None]:
+        """Within this context rows use the slots that the mixture assigns to them."""
+        before, self.mixture = self.mixture, mixture
+        try:
+            yield
+        finally:
+            self.mixture = before
 
 
 @dataclass
@@ -73,6 +96,8 @@ class LoraLinear(nn.Module):
 
     def forward(self, x_BTI: Tensor) -> Tensor:
         y_BTO: Tensor = self.base(x_BTI)
+        if self.routing.mixture is not None:
+            return self.routing.mixture.add(self, x_BTI, y_BTO)
         spans = self.routing.spans
         if len(spans) == 1:
             pair = self._pair(spans[0].slot)
@@ -120,7 +145,7 @@ class AdapterHost:
         self, slot: str, rank: int, alpha: float, targets: str, seed: int
     ) -> dict[str, Pair]:
         """A fresh adapter on the chosen layers, by module path. Raises ValueError if taken."""
-        if any(slot in layer.pairs for layer in self.layers.values()):
+        if self.holds(slot):
             raise ValueError(f"the slot {slot!r} is taken")
         rng = torch.Generator().manual_seed(seed)
         return {
@@ -137,6 +162,10 @@ class AdapterHost:
             module, _, name = key.rpartition(".")
             state[f"{inner.get(module, module)}.{name}"] = tensor
         return state
+
+    def holds(self, slot: str) -> bool:
+        """Whether any layer has an adapter of this slot."""
+        return any(slot in layer.pairs for layer in self.layers.values())
 
     def delete(self, slot: str) -> None:
         """Forget an adapter; a slot that does not exist is no error."""

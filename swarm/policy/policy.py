@@ -64,6 +64,11 @@ class Policy:
         self.parameters |= named
         self.optimizer.add_param_group({"params": list(named.values()), "lr": lr})
 
+    @property
+    def adapter(self) -> str | None:
+        """The slot to sample from; None where all weights are the policy's."""
+        return self.slot if self.pairs else None
+
     @contextmanager
     def active(self, rows: int) -> Iterator[None]:
         """Within this context all `rows` of a batch use this policy's current weights."""

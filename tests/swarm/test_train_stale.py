@@ -28,7 +28,7 @@ def plain_loop(config: TrainConfig, folder: Path) -> None:
     host = base.host
     policy = Policy(host, config.policy, config.optim, seeds.derive(config.seed, "policy"))
     learner = Learner(host.model, policy, config.optim, config.algorithm, 1.0, config.steps)
-    engine = TorchEngine(host.model, base.stop_tokens)
+    engine = TorchEngine(host, base.stop_tokens)
     for step in range(config.steps):
         problems = batch_problems(
             task,
@@ -38,17 +38,17 @@ def plain_loop(config: TrainConfig, folder: Path) -> None:
             steps=config.steps,
             count=config.batch.prompts,
         )
-        with policy.active(config.batch.rollouts):
-            groups = roll_out(
-                engine,
-                base.tokenizer,
-                task,
-                problems,
-                members=config.batch.group_size,
-                sampling=config.sampling,
-                seed_parts=(config.seed, "rollout", step),
-                version=0,
-            )
+        groups = roll_out(
+            engine,
+            base.tokenizer,
+            task,
+            problems,
+            members=config.batch.group_size,
+            sampling=config.sampling,
+            seed_parts=(config.seed, "rollout", step),
+            version=0,
+            slot=policy.slot,
+        )
         (trees,) = credited_trees(groups, config.algorithm, config.sampling.max_tokens, 1)
         learner.reinforce(trees)
     export(policy, config.model, config.policy, folder / ADAPTER)

@@ -13,9 +13,9 @@ from scipy import stats
 from torch import nn
 
 from swarm import seeds
-from swarm.engine import torch_engine
 from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.forward import trained_logprobs
+from swarm.policy.lora import AdapterHost
 from swarm.records import (
     Completion,
     SampleRequest,
@@ -69,7 +69,7 @@ def test_sampled_logprobs_are_the_learners(build: Callable[[], nn.Module]) -> No
     """Decode equals re-prefill at each temperature, so an un-updated policy has ratio 1."""
     model = build()
     for asked, completions in zip(
-        REQUESTS, TorchEngine(model, STOPS).sample(REQUESTS), strict=True
+        REQUESTS, TorchEngine(AdapterHost.wrap(model), STOPS).sample(REQUESTS), strict=True
     ):
         sampled = [lp for c in completions for lp in c.logprobs]
         truth = rescored(model, asked, completions)
@@ -79,7 +79,7 @@ def test_sampled_logprobs_are_the_learners(build: Callable[[], nn.Module]) -> No
 @pytest.mark.parametrize("temperature", [0.6, 1.0])
 def test_without_an_update_every_ratio_is_one(random_llama: nn.Module, temperature: float) -> None:
     asked = request([3, 4, 5], members=16, temperature=temperature)
-    (completions,) = TorchEngine(random_llama, STOPS).sample([asked])
+    (completions,) = TorchEngine(AdapterHost.wrap(random_llama), STOPS).sample([asked])
     sampled = np.array([lp for c in completions for lp in c.logprobs])
     ratios = np.exp(np.array(rescored(random_llama, asked, completions)) - sampled)
     np.testing.assert_allclose(ratios, 1, atol=FP32)
@@ -89,18 +89,14 @@ class TestBatching:
     """A completion depends on its own request alone."""
 
     @pytest.mark.parametrize("build", [llama, gpt2])
-    @pytest.mark.parametrize("compact_at", [1e-9, 0.25, 1.0])
     @pytest.mark.parametrize("max_rows", [1, 7, 512])
     def test_alone_or_together(
         self,
         build: Callable[[], nn.Module],
-        compact_at: float,
         max_rows: int,
-        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        engine = TorchEngine(build(), STOPS, max_rows)
+        engine = TorchEngine(AdapterHost.wrap(build()), STOPS, max_rows)
         alone = [engine.sample([asked])[0] for asked in REQUESTS]
-        monkeypatch.setattr(torch_engine, "COMPACT_AT", compact_at)
         together = engine.sample(REQUESTS)
         for found, truth in zip(together, alone, strict=True):
             assert all(close(f, t) for f, t in zip(found, truth, strict=True))
@@ -108,19 +104,19 @@ class TestBatching:
     @settings(max_examples=6)
     @given(order=st.permutations(range(len(REQUESTS))))
     def test_the_order_of_requests(self, order: list[int]) -> None:
-        engine = TorchEngine(llama(), STOPS)
+        engine = TorchEngine(AdapterHost.wrap(llama()), STOPS)
         truth = engine.sample(REQUESTS)
         found = engine.sample([REQUESTS[i] for i in order])
         for i, completions in zip(order, found, strict=True):
             assert all(close(f, t) for f, t in zip(completions, truth[i], strict=True))
 
     def test_no_requests(self, random_llama: nn.Module) -> None:
-        assert TorchEngine(random_llama, STOPS).sample([]) == []
+        assert TorchEngine(AdapterHost.wrap(random_llama), STOPS).sample([]) == []
 
 
 class TestSeeds:
     def test_members_differ_and_a_rerun_is_equal_to_the_bit(self, random_llama: nn.Module) -> None:
-        engine = TorchEngine(random_llama, STOPS)
+        engine = TorchEngine(AdapterHost.wrap(random_llama), STOPS)
         asked = request([3, 4], members=16)
         (first,), (second,) = engine.sample([asked]), engine.sample([asked])
         assert first == second
@@ -128,7 +124,7 @@ class TestSeeds:
 
     def test_equal_seeds_draw_alike_whatever_the_budget(self, random_llama: nn.Module) -> None:
         """A longer budget goes on where a shorter one stopped."""
-        engine = TorchEngine(random_llama, STOPS)
+        engine = TorchEngine(AdapterHost.wrap(random_llama), STOPS)
         short, long = request([3, 4], max_tokens=4), request([3, 4], max_tokens=16)
         for a, b in zip(engine.sample([short])[0], engine.sample([long])[0], strict=True):
             assert b.tokens[:4] == a.tokens
@@ -143,7 +139,9 @@ class TestLaw:
     def test_two_tokens(self, temperature: float) -> None:
         model = llama(self.SMALL, scale=0.25)
         asked = SampleRequest((2, 3), tuple(range(self.DRAWS)), 2, temperature)
-        (completions,) = TorchEngine(model, frozenset(), max_rows=self.DRAWS).sample([asked])
+        (completions,) = TorchEngine(
+            AdapterHost.wrap(model), frozenset(), max_rows=self.DRAWS
+        ).sample([asked])
         counts = np.zeros((self.SMALL, self.SMALL))
         for first, second in (c.tokens for c in completions):
             counts[first, second] += 1
@@ -170,14 +168,16 @@ class TestLaw:
         head.bias.data.zero_()[impossible] = -torch.inf
         random_llama.set_output_embeddings(head)
         asked = SampleRequest((2, 3), tuple(range(2000)), 2)
-        (completions,) = TorchEngine(random_llama, frozenset(), max_rows=2000).sample([asked])
+        (completions,) = TorchEngine(
+            AdapterHost.wrap(random_llama), frozenset(), max_rows=2000
+        ).sample([asked])
         assert not {t for c in completions for t in c.tokens} & set(impossible)
         assert np.isfinite([c.logprobs for c in completions]).all()
 
 
 class TestStops:
     def sample(self, stops: frozenset[int], max_tokens: int = 30) -> list[Completion]:
-        engine = TorchEngine(llama(), stops)
+        engine = TorchEngine(AdapterHost.wrap(llama()), stops)
         return engine.sample([request([3, 4], members=40, max_tokens=max_tokens)])[0]
 
     @pytest.mark.parametrize("stops", [frozenset({1}), frozenset({0}), frozenset({1, 7, 9})])
@@ -211,7 +211,9 @@ class TestStops:
         model = llama()
         model.config.pad_token_id = model.generation_config.pad_token_id = 1
         asked = [request([1, 3, 1], members=20, max_tokens=20), request([2] * 9, members=20)]
-        for one, completions in zip(asked, TorchEngine(model, STOPS).sample(asked), strict=True):
+        for one, completions in zip(
+            asked, TorchEngine(AdapterHost.wrap(model), STOPS).sample(asked), strict=True
+        ):
             assert StopReason.STOP in {c.stop for c in completions}
             sampled = [lp for c in completions for lp in c.logprobs]
             np.testing.assert_allclose(sampled, rescored(model, one, completions), atol=FP32)

@@ -34,11 +34,10 @@ def test_log_probabilities_are_of_fp32_logits(half: AdapterHost) -> None:
 
 
 def test_the_sampler_reports_a_law_that_sums_to_one(half: AdapterHost) -> None:
-    engine = TorchEngine(half.model, frozenset({0}))
-    with half.routing.rows(Span(None, 0, 1)):
-        ((one,),) = engine.sample([SampleRequest((3, 4), (7,), 1)])
-        with torch.no_grad():
-            hidden_D = decoder_of(half.model)(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
-            logits_V = half.model.get_output_embeddings()(hidden_D)  # type: ignore[operator]
+    engine = TorchEngine(half, frozenset({0}))
+    ((one,),) = engine.sample([SampleRequest((3, 4), (7,), 1)])
+    with torch.no_grad(), half.routing.rows(Span(None, 0, 1)):
+        hidden_D = decoder_of(half.model)(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
+        logits_V = half.model.get_output_embeddings()(hidden_D)  # type: ignore[operator]
     law_V = torch.log_softmax(logits_V.float(), -1)
     assert one.logprobs[0] == pytest.approx(law_V[one.tokens[0]].item(), abs=1e-6)

@@ -1,0 +1,95 @@
+"""The model as the engine runs it: tokens in, next-token logits out, each row by its own slot."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.cache_utils import Cache
+
+from swarm.engine.cache import PromptCache, RowCache
+from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.mixture import Mixture
+
+
+class Trunk:
+    """A causal language model whose rows use the given slots. Adapters are read when it is made."""
+
+    def __init__(self, host: AdapterHost, slots: Iterable[str | None]) -> None:
+        """Raises ValueError naming a slot that holds no adapter, or one that is not finite."""
+        used = sorted({slot for slot in slots if slot is not None})
+        for slot in used:
+            if not host.holds(slot):
+                raise ValueError(f"no adapter is in the slot {slot!r}")
+        self.host = host
+        self.device = next(host.model.parameters()).device
+        self.decoder: Any = host.model.get_decoder()  # type: ignore[operator]
+        self.head: Any = host.model.get_output_embeddings()  # type: ignore[operator]
+        config = self.decoder.config
+        self.key_heads: int = (
+            getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        )
+        self.mixture = Mixture(host, used) if len(set(slots)) > 1 else None
+
+    def prefill(
+        self, prompts: Sequence[tuple[int, ...]], slots: Sequence[str | None]
+    ) -> tuple[Tensor, Tensor]:
+        """Keys and values [L, 2, P, W, C] and next-token logits [P, V] of right-padded prompts.
+
+        Padding is behind every token that counts, so the causal mask is all it takes.
+        """
+        width = max(map(len, prompts))
+        tokens_PW = torch.tensor([[*p, *[0] * (width - len(p))] for p in prompts])
+        positions_PW = torch.arange(width, device=self.device).expand(len(prompts), -1)
+        cache = PromptCache()
+        hidden_PWD = self._run(tokens_PW.to(self.device), None, positions_PW, cache, slots)
+        ends_P = torch.tensor([len(p) - 1 for p in prompts], device=self.device)
+        rows_P = torch.arange(len(prompts), device=self.device)
+        return cache.stacked(), self.head(hidden_PWD[rows_P, ends_P])
+
+    def step(
+        self, tokens_B: Tensor, lengths_B: Tensor, cache: RowCache, slots: Sequence[str | None]
+    ) -> Tensor:
+        """Next-token logits [B, V] after one more token in each row; `lengths_B` tokens went
+        before. Both inputs are on the CPU."""
+        columns = int(lengths_B.max()) + 1
+        lengths_B = lengths_B.to(self.device)
+        cache.begin_step(lengths_B, columns)
+        unseen_BW = torch.arange(columns, device=self.device) > lengths_B[:, None]
+        mask_BW = torch.zeros(unseen_BW.shape, dtype=cache.kv.dtype, device=self.device)
+        mask_BW.masked_fill_(unseen_BW, -torch.inf)
+        hidden_B1D = self._run(
+            tokens_B.to(self.device)[:, None],
+            mask_BW[:, None, None],
+            lengths_B[:, None],
+            cache,
+            slots,
+        )
+        logits_BV: Tensor = self.head(hidden_B1D[:, 0])
+        return logits_BV
+
+    def _run(
+        self,
+        tokens_BT: Tensor,
+        mask: Tensor | None,
+        positions_BT: Tensor,
+        cache: Cache,
+        slots: Sequence[str | None],
+    ) -> Tensor:
+        with self._routed(slots):
+            output = self.decoder(
+                input_ids=tokens_BT,
+                attention_mask=mask,
+                position_ids=positions_BT,
+                past_key_values=cache,
+                use_cache=True,
+            )
+        hidden_BTD: Tensor = output.last_hidden_state
+        return hidden_BTD
+
+    def _routed(self, slots: Sequence[str | None]) -> AbstractContextManager[None]:
+        if self.mixture is None:
+            return self.host.routing.rows(Span(slots[0], 0, len(slots)))
+        self.mixture.assign(slots)
+        return self.host.routing.mixed(self.mixture)

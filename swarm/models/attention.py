@@ -1,0 +1,61 @@
+"""Attention of one query a row, without expanding grouped keys and values.
+
+transformers repeats keys and values to the number of query heads whenever a mask is given. With
+one query a row that copy is as large as the whole cache, each layer and step. Here the query
+heads that share a key head become the query axis instead.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+NAME = "grouped_sdpa"
+
+
+def grouped_attention(
+    module: nn.Module,
+    query_BHTD: Tensor,
+    key_BKWD: Tensor,
+    value_BKWD: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    **kwargs: Any,
+) -> tuple[Tensor, None]:
+    """transformers' attention interface: the mixed values [B, T, H, D]. Differentiable.
+
+    More than one query a row, or as many key heads as query heads, is transformers' own SDPA.
+    """
+    rows, heads, queries, width = query_BHTD.shape
+    shared = key_BKWD.shape[1]
+    if queries > 1 or heads == shared:
+        return sdpa_attention_forward(
+            module, query_BHTD, key_BKWD, value_BKWD, attention_mask, scaling=scaling, **kwargs
+        )
+    query_BKGD = query_BHTD.view(rows, shared, heads // shared, width)
+    mixed_BKGD = scaled_dot_product_attention(
+        query_BKGD, key_BKWD, value_BKWD, attn_mask=attention_mask, scale=scaling
+    )
+    return mixed_BKGD.reshape(rows, 1, heads, width), None
+
+
+@contextmanager
+def grouped(decoder: Any) -> Iterator[None]:
+    """Within this context a decoder that attends by SDPA does so by `grouped_attention`; another
+    (eager, FlashAttention) keeps its own."""
+    config = decoder.config
+    if config._attn_implementation != "sdpa":
+        yield
+        return
+    ALL_ATTENTION_FUNCTIONS.register(NAME, grouped_attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register(NAME, sdpa_mask)
+    config._attn_implementation = NAME
+    try:
+        yield
+    finally:
+        config._attn_implementation = "sdpa"
