@@ -56,9 +56,7 @@ def main() -> None:
             counts: list[int] = []
             reply = timed(
                 lambda: counts.extend(
-                    sampler.sample(
-                        prompts[: payload["prompts"]], payload["slots"], payload["seed"]
-                    )
+                    sampler.sample(prompts[: payload["prompts"]], payload["slots"], payload["seed"])
                 )
             )
             return reply | {"tokens": counts}
