@@ -40,7 +40,8 @@ class WorkerError(RuntimeError):
 
 @dataclass(frozen=True)
 class Sample:
-    """One timed step. `order` counts steps over all variants; steps of one `round` are paired."""
+    """One timed step. `order` counts steps over all variants; steps of one `round` are paired.
+    `peak_rss_mb` is the process's peak so far."""
 
     variant: str
     case: str

@@ -29,6 +29,11 @@ app = typer.Typer(
 CONFIG = typer.Argument(..., help="YAML file of a TrainConfig; an empty one takes all defaults.")
 OUT = typer.Option(None, help="Run folder. Default: a new one below runs/swarm.")
 RESUME = typer.Option(False, help="Go on in --out from its last checkpoint.")
+CHECKPOINTS = typer.Option(
+    None,
+    metavar="URL",
+    help="Where checkpoints go: a folder, or a URL that fsspec knows. Default: the run folder.",
+)
 DRY_RUN = typer.Option(False, help="Print the resolved config and touch nothing.")
 SET = typer.Option([], "--set", metavar="PATH=VALUE", help="Set one value. Repeatable.")
 JSON = typer.Option(False, "--json", help="Print one JSON document and nothing else.")
@@ -39,6 +44,7 @@ def train_command(
     config: Path = CONFIG,
     out: Path | None = OUT,
     resume: bool = RESUME,
+    checkpoints: str | None = CHECKPOINTS,
     dry_run: bool = DRY_RUN,
     set_: list[str] = SET,
     as_json: bool = JSON,
@@ -46,7 +52,7 @@ def train_command(
     """Train a policy by reinforcement."""
     from swarm.configfile import read_file
 
-    _train(read_file(config, set_), config, out, resume, dry_run, as_json)
+    _train(read_file(config, set_), config, out, resume, checkpoints, dry_run, as_json)
 
 
 @app.command("sft")
@@ -54,6 +60,7 @@ def sft_command(
     config: Path = CONFIG,
     out: Path | None = OUT,
     resume: bool = RESUME,
+    checkpoints: str | None = CHECKPOINTS,
     dry_run: bool = DRY_RUN,
     set_: list[str] = SET,
     as_json: bool = JSON,
@@ -61,7 +68,8 @@ def sft_command(
     """Fine-tune on the task's demonstrations or answers, whatever algorithm the file names."""
     from swarm.configfile import read_file
 
-    _train(read_file(config, set_, supervised=True), config, out, resume, dry_run, as_json)
+    resolved = read_file(config, set_, supervised=True)
+    _train(resolved, config, out, resume, checkpoints, dry_run, as_json)
 
 
 @app.command("eval")
@@ -111,9 +119,19 @@ def main() -> None:
 
 
 def _train(
-    config: "TrainConfig", file: Path, out: Path | None, resume: bool, dry_run: bool, as_json: bool
+    config: "TrainConfig",
+    file: Path,
+    out: Path | None,
+    resume: bool,
+    checkpoints: str | None,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     folder = _resumed(config, out) if resume else _fresh(config, file, out)
+    if checkpoints is not None:
+        from swarm.storage import Storage
+
+        Storage(checkpoints).check_writable()
     if dry_run:
         _show(config, as_json)
         return
@@ -132,7 +150,13 @@ def _train(
             if models.folder(config.model.ref) is None:
                 typer.echo(f"{config.model.ref} is not here yet: it is built or fetched once")
         with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
-            sealed = train(config, folder, resume_from=folder if resume else None, on_step=on_step)
+            sealed = train(
+                config,
+                folder,
+                resume_from=folder if resume else None,
+                checkpoints=checkpoints,
+                on_step=on_step,
+            )
     _show_end(folder, sealed, as_json)
     if sealed.status != "finished":
         raise typer.Exit(FAILED)
@@ -180,7 +204,7 @@ def _show(config: "TrainConfig", as_json: bool) -> None:
 
 def _show_end(folder: Path, result: "RunResult", as_json: bool) -> None:
     """How the run ended and its last evaluation."""
-    from swarm.runfolder import ADAPTER, read_series
+    from swarm.runfolder import ADAPTER, DIVERGED, read_series
 
     series = read_series(folder, "eval/acc")
     first, last = (series[0][2], series[-1][2]) if series else (None, None)
@@ -189,6 +213,7 @@ def _show_end(folder: Path, result: "RunResult", as_json: bool) -> None:
             **asdict(result),
             "folder": str(folder),
             "adapter": str(folder / ADAPTER),
+            "batch": str(folder / DIVERGED) if result.status == "diverged" else None,
             "eval/acc": {"first": first, "last": last},
         }
         typer.echo(json.dumps(document, indent=2))
@@ -198,6 +223,8 @@ def _show_end(folder: Path, result: "RunResult", as_json: bool) -> None:
     if first is not None and last is not None:
         typer.echo(f"held-out accuracy {first:.3f} before, {last:.3f} now")
     typer.echo(f"weights {folder / ADAPTER}")
+    if result.status == "diverged":
+        typer.echo(f"the batch that broke it {folder / DIVERGED}")
 
 
 def _quiet() -> None:
@@ -220,9 +247,10 @@ def _exit_code(error: Exception) -> int | None:
     from swarm.configfile import BadConfig
     from swarm.models import ModelUnavailable
     from swarm.policy.errors import BadAdapter
+    from swarm.storage import BadStorage
     from swarm.tasks import BadTask, RewardFailed
 
-    if isinstance(error, BadConfig | BadTask | ModelUnavailable | BadAdapter):
+    if isinstance(error, BadConfig | BadTask | ModelUnavailable | BadAdapter | BadStorage):
         return BAD_INPUT
     return FAILED if isinstance(error, RewardFailed) else None
 

@@ -5,6 +5,8 @@
     rollouts.jsonl   readable samples: {"step", "prompt", "completion", "reward", "correct", ...}
     events.jsonl     {"time", "kind", "detail"}: started, resumed, checkpoint, diverged, ...
     checkpoints/     see swarm.policy.checkpoint
+    checkpoints.url  where they are instead, if elsewhere
+    diverged/        the batch that a diverged run could not be trained on; see swarm.treefiles
     adapter/         the final weights in PEFT's layout
     result.json      {"status", "cause", "steps", "seconds"}
     manifest.json    sha256 of every file above but checkpoints, written last: the seal
@@ -25,7 +27,8 @@ from typing import Any, Literal
 
 METRICS, ROLLOUTS, EVENTS = "metrics.jsonl", "rollouts.jsonl", "events.jsonl"
 CONFIG, RESULT, MANIFEST = "config.yaml", "result.json", "manifest.json"
-CHECKPOINTS, ADAPTER = "checkpoints", "adapter"
+CHECKPOINTS, ADAPTER, DIVERGED = "checkpoints", "adapter", "diverged"
+CHECKPOINTS_URL = "checkpoints.url"
 
 RunStatus = Literal["finished", "diverged", "failed"]
 
@@ -127,6 +130,14 @@ def manifest_digest(folder: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
 
 
+def checkpoints_of(folder: Path) -> str:
+    """Where a run's checkpoints are: a path in its folder, or the URL that it was started with."""
+    elsewhere = folder / CHECKPOINTS_URL
+    if elsewhere.exists():
+        return elsewhere.read_text(encoding="utf-8").strip()
+    return str(folder / CHECKPOINTS)
+
+
 def check_seal(folder: Path) -> list[Damage]:
     """Every difference between a folder and its manifest, named by file and record."""
     path = folder / MANIFEST
@@ -169,7 +180,7 @@ def _hash_folder(folder: Path) -> dict[str, dict[str, Any]]:
     hashes: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if not path.is_file() or name == MANIFEST or name.startswith((CHECKPOINTS, ".")):
+        if not path.is_file() or name == MANIFEST or name.startswith((f"{CHECKPOINTS}/", ".")):
             continue
         data = path.read_bytes()
         hashes[name] = {"sha256": hashlib.sha256(data).hexdigest()}

@@ -1,4 +1,4 @@
-"""A new attempt takes over the records of an earlier one up to a checkpoint."""
+"""A new attempt takes over the records of an earlier one up to its checkpoint."""
 
 import shutil
 from io import StringIO
@@ -8,8 +8,8 @@ from ruamel.yaml import YAML
 
 from swarm.config import TrainConfig
 from swarm.runfolder import (
-    CHECKPOINTS,
     CONFIG,
+    DIVERGED,
     EVENTS,
     MANIFEST,
     METRICS,
@@ -21,29 +21,21 @@ from swarm.runfolder import (
 )
 
 
-def take_over(earlier: Path, folder: Path, found: Path | None) -> None:
-    """Leave in `folder` just the rows of `earlier` up to the checkpoint `found`, and no later
-    checkpoint. Without a checkpoint no metric or rollout row is kept; events all are.
+def take_over(earlier: Path, folder: Path, step: int | None) -> None:
+    """Leave in `folder` just the rows of `earlier` up to `step`, that of the checkpoint from which
+    training goes on. Without one no metric or rollout row is kept; events all are.
 
     `earlier` may be `folder`, whose seal is then broken; otherwise it is only read.
     """
-    step = -1 if found is None else _step(found)
+    last = -1 if step is None else step
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MANIFEST, RESULT):
         (folder / name).unlink(missing_ok=True)
-    for checkpoint in (folder / CHECKPOINTS).glob("step-*"):
-        if _step(checkpoint) > step:
-            shutil.rmtree(checkpoint)
+    shutil.rmtree(folder / DIVERGED, ignore_errors=True)
     for name in (METRICS, ROLLOUTS):
-        rows = [row for row in read_rows(earlier / name) if row["step"] <= step]
+        rows = [row for row in read_rows(earlier / name) if row["step"] <= last]
         write_rows(folder / name, rows)
     write_rows(folder / EVENTS, list(read_rows(earlier / EVENTS)))
-    if found is not None and earlier.resolve() != folder.resolve():
-        shutil.copytree(found, folder / CHECKPOINTS / found.name, dirs_exist_ok=True)
-
-
-def _step(checkpoint: Path) -> int:
-    return int(checkpoint.name.removeprefix("step-"))
 
 
 def write_config(config: TrainConfig, folder: Path) -> None:

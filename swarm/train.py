@@ -29,9 +29,12 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.runfolder import ADAPTER, CHECKPOINTS, CONFIG, METRICS, RunResult, RunStatus, RunWriter
-from swarm.takeover import read_config, take_over, write_config
+from swarm.resume import begin
+from swarm.runfolder import ADAPTER, DIVERGED, RunResult, RunStatus, RunWriter
+from swarm.storage import Storage
+from swarm.takeover import write_config
 from swarm.tasks import RewardFailed, Task, load
+from swarm.treefiles import save_trees
 
 OnStep = Callable[[int, Mapping[str, float]], None]
 
@@ -47,35 +50,31 @@ def train(
     folder: Path,
     *,
     resume_from: Path | None = None,
+    checkpoints: str | None = None,
     on_step: OnStep | None = None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.runfolder`), seal it, and say how it ended.
 
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on
-    from there; without a valid checkpoint it starts afresh. A non-finite loss or gradient ends
-    the run as `diverged`. Raises ValueError naming the field when the config cannot be run, and
-    when `resume_from` had another; RewardFailed when the user's reward fails; FileExistsError when
-    `folder` holds a run that is not resumed.
+    from there; without a valid checkpoint it starts afresh. `checkpoints` is a path or URL to keep
+    them at (`swarm.storage`), by default where `folder` has them. A non-finite loss or gradient
+    ends the run as `diverged`, its batch saved. Raises ValueError naming the field when the config
+    cannot be run, when `resume_from` had another, and when `checkpoints` are those of another run;
+    RewardFailed when the user's reward fails; FileExistsError when `folder` holds a run that is not
+    resumed.
     """
     task = load(config.task)
     config = config.with_values({"task.digest": task.digest})
-    found = None if resume_from is None else checkpoint.newest(resume_from / CHECKPOINTS)
-    if resume_from is not None:
-        if (resume_from / CONFIG).exists() and read_config(resume_from) != config:
-            raise ValueError(f"{resume_from} was trained with another config")
-        take_over(resume_from, folder, found)
-    elif (folder / METRICS).exists():
-        raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
-    run = _Run(config, task, folder, on_step)
+    storage, found = begin(config, folder, resume_from, checkpoints)
+    run = _Run(config, task, folder, storage, on_step)
     write_config(config, folder)
     try:
         run.start(found)
         while run.step < config.steps:
             run.one_batch()
     except Diverged as cause:
-        run.writer.event("diverged", step=run.step, cause=str(cause))
-        return run.finish("diverged", str(cause))
+        return run.diverged(cause)
     except RewardFailed as cause:
         run.writer.event("failed", step=run.step, cause=str(cause))
         raise
@@ -86,10 +85,16 @@ class _Run:
     """The state of a run: `step` batches are done after `wall` training seconds."""
 
     def __init__(
-        self, config: TrainConfig, task: Task, folder: Path, on_step: OnStep | None
+        self,
+        config: TrainConfig,
+        task: Task,
+        folder: Path,
+        storage: Storage,
+        on_step: OnStep | None,
     ) -> None:
         self.config = config
         self.folder = folder
+        self.storage = storage
         self.on_step = on_step or (lambda step, values: None)
         self.task = task
         self.base: Base = load_base(config.model, config.device)
@@ -121,10 +126,10 @@ class _Run:
     def wall(self) -> float:
         return self._wall + time.monotonic() - self._since
 
-    def start(self, found: Path | None) -> None:
-        """Warm up and evaluate, or load the checkpoint `found`."""
+    def start(self, found: int | None) -> None:
+        """Warm up and evaluate, or load the checkpoint of step `found`."""
         if found is not None:
-            state = checkpoint.load(found, self.policy)
+            state = checkpoint.load(self.storage, found, self.policy)
             self.step, self._wall = state.step, state.wall
             self.signal = SignalByLevel.from_json(state.signal)
             self._since = time.monotonic()
@@ -163,6 +168,13 @@ class _Run:
         self._sample_rows(drawn.groups)
         if self.step % config.checkpoint_every == 0 and self.step < config.steps:
             self._checkpoint()
+
+    def diverged(self, cause: Diverged) -> RunResult:
+        """Save the batch that could not be trained on; the weights are those before it."""
+        save_trees(self.folder / DIVERGED, cause.trees, self.base.tokenizer.decode)
+        why = f"{cause} on the batch in {DIVERGED}/"
+        self.writer.event("diverged", step=self.step, cause=str(cause), batch=DIVERGED)
+        return self.finish("diverged", why)
 
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
@@ -297,5 +309,5 @@ class _Run:
 
     def _checkpoint(self) -> None:
         state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
-        checkpoint.save(self.folder / CHECKPOINTS, self.policy, state)
+        checkpoint.save(self.storage, self.policy, state)
         self.writer.event("checkpoint", step=self.step)

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on, valid only once their manifest exists.
+"""Checkpoints: all that a run needs to go on, each whole or not there (see `swarm.storage`).
 
     step-000020/
       policy.safetensors      the trained parameters
@@ -10,25 +10,24 @@
 Prompts, draws and schedules are functions of seed, step and these, so no RNG state is kept.
 """
 
-import hashlib
 import json
-import os
-import shutil
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load as from_bytes
+from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from swarm.policy.policy import Policy
-from swarm.runfolder import write_atomically
+from swarm.storage import Storage
 
 POLICY, OPTIMIZER, SNAPSHOTS = (
     "policy.safetensors",
     "optimizer.safetensors",
     "snapshots.safetensors",
 )
-STATE, MANIFEST = "state.json", "manifest.json"
+STATE = "state.json"
 FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 
@@ -41,82 +40,105 @@ class RunState:
     signal: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
-def save(folder: Path, policy: Policy, state: RunState, *, keep: int = 2) -> Path:
-    """Write a checkpoint below `folder` and drop all but the newest `keep`."""
-    target = folder / f"step-{state.step:06d}"
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    names = {id(p): name for name, p in policy.parameters.items()}
-    moments = {
-        f"{names[id(p)]}|{key}": value
-        for p, entry in policy.optimizer.state.items()
-        for key, value in entry.items()
-    }
-    frozen = {
-        f"{version}|{name}": tensor
-        for version, tensors in policy.snapshots.items()
-        for name, tensor in zip(policy.parameters, tensors, strict=True)
-    }
-    _write(target / POLICY, {n: p.detach() for n, p in policy.parameters.items()})
-    _write(target / OPTIMIZER, moments)
-    _write(target / SNAPSHOTS, frozen)
-    write_atomically(
-        target / STATE,
-        json.dumps(asdict(state) | {"version": policy.version}),
-    )
-    hashes = {name: _sha256(target / name) for name in FILES}
-    write_atomically(target / MANIFEST, json.dumps(hashes, indent=0, sort_keys=True))
-    for old in sorted(folder.glob("step-*"))[:-keep]:
-        shutil.rmtree(old)
-    return target
+def name_of(step: int) -> str:
+    """The checkpoint of a step, as its storage names it."""
+    return f"step-{step:06d}"
 
 
-def newest(folder: Path) -> Path | None:
-    """The newest valid checkpoint below `folder`: one whose every file matches its manifest."""
-    for candidate in sorted(folder.glob("step-*"), reverse=True):
-        if _is_valid(candidate):
-            return candidate
+def save(storage: Storage, policy: Policy, state: RunState, *, keep: int = 2) -> None:
+    """Write a checkpoint; once it exists, drop all before it but the newest, `keep` in all."""
+    storage.write(name_of(state.step), _files(policy, state))
+    kept = [step for step in _steps(storage) if storage.is_written(name_of(step))][-keep:]
+    for step in _steps(storage):
+        if step not in kept:
+            storage.remove(name_of(step))
+
+
+def newest(storage: Storage) -> int | None:
+    """The step of the newest checkpoint that exists."""
+    for step in reversed(_steps(storage)):
+        hashes = storage.hashes(name_of(step))
+        if hashes is not None and hashes.keys() == FILES:
+            return step
     return None
 
 
-def load(checkpoint: Path, policy: Policy) -> RunState:
-    """Put a checkpoint's weights, moments and snapshots into `policy`."""
-    device = str(next(iter(policy.parameters.values())).device)
-    parameters = load_file(checkpoint / POLICY, device)
+def take_over(source: Storage, target: Storage, step: int | None) -> None:
+    """Leave in `target` the checkpoint of `step` and none after it, taken from `source` where that
+    is another place; without a step, none at all."""
+    for later in _steps(target):
+        if step is None or later > step:
+            target.remove(name_of(later))
+    if step is not None and not target.is_at(source):
+        target.copy_from(source, name_of(step))
+
+
+def holds_any(storage: Storage) -> bool:
+    """Whether there is a checkpoint, or what is left of one."""
+    return bool(_steps(storage))
+
+
+def load(storage: Storage, step: int, policy: Policy) -> RunState:
+    """Put the weights, moments and snapshots of a step's checkpoint into `policy`. Raises
+    FileNotFoundError, leaving the policy as it was, where that checkpoint does not exist."""
+    files = {file: storage.read(name_of(step), file) for file in sorted(FILES)}
+    parameters, moments, frozen = (
+        _tensors(files[file], policy) for file in (POLICY, OPTIMIZER, SNAPSHOTS)
+    )
     for name, parameter in policy.parameters.items():
         parameter.data.copy_(parameters[name])
     policy.optimizer.state.clear()
-    for key, value in load_file(checkpoint / OPTIMIZER, device).items():
-        name, _, field = key.rpartition("|")
-        policy.optimizer.state[policy.parameters[name]][field] = value
+    for key, value in moments.items():
+        name, _, moment = key.rpartition("|")
+        policy.optimizer.state[policy.parameters[name]][moment] = value
     policy.snapshots = {}
-    frozen = load_file(checkpoint / SNAPSHOTS, device)
     for version in sorted({int(key.partition("|")[0]) for key in frozen}):
         policy.snapshots[version] = [frozen[f"{version}|{n}"] for n in policy.parameters]
-    state = json.loads((checkpoint / STATE).read_text())
+    state = json.loads(files[STATE])
     policy.version = state.pop("version")
     return RunState(**state)
 
 
-def _write(path: Path, tensors: dict[str, Tensor]) -> None:
-    save_file({n: t.contiguous().clone() for n, t in tensors.items()}, path)
-    with path.open("rb") as file:
-        os.fsync(file.fileno())
+def _steps(storage: Storage) -> list[int]:
+    """The steps of all checkpoints, whole or not, in order."""
+    named = (re.fullmatch(r"step-(\d{6,})", name) for name in storage.names())
+    return sorted(int(match[1]) for match in named if match)
 
 
-def _is_valid(checkpoint: Path) -> bool:
-    manifest = checkpoint / MANIFEST
-    if not manifest.exists():
-        return False
-    try:
-        hashes: dict[str, str] = json.loads(manifest.read_text())
-    except ValueError:
-        return False
-    return hashes.keys() == FILES and all(
-        (checkpoint / name).exists() and _sha256(checkpoint / name) == digest
-        for name, digest in hashes.items()
+def _files(policy: Policy, state: RunState) -> Iterator[tuple[str, bytes]]:
+    """The files of a checkpoint, made when they are asked for: one at a time is in memory."""
+    names = {id(p): name for name, p in policy.parameters.items()}
+    yield POLICY, _bytes({n: p.detach() for n, p in policy.parameters.items()})
+    yield (
+        OPTIMIZER,
+        _bytes(
+            {
+                f"{names[id(p)]}|{key}": value
+                for p, entry in policy.optimizer.state.items()
+                for key, value in entry.items()
+            }
+        ),
     )
+    yield (
+        SNAPSHOTS,
+        _bytes(
+            {
+                f"{version}|{name}": tensor
+                for version, tensors in policy.snapshots.items()
+                for name, tensor in zip(policy.parameters, tensors, strict=True)
+            }
+        ),
+    )
+    yield STATE, json.dumps(asdict(state) | {"version": policy.version}).encode()
 
 
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _bytes(tensors: Mapping[str, Tensor]) -> bytes:
+    whole = {name: tensor.contiguous().clone() for name, tensor in tensors.items()}
+    data: bytes = to_bytes(whole)
+    return data
+
+
+def _tensors(data: bytes, policy: Policy) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, on the policy's device."""
+    device = next(iter(policy.parameters.values())).device
+    return {name: tensor.to(device, copy=True) for name, tensor in from_bytes(data).items()}

@@ -15,7 +15,7 @@ from swarm import cli
 from swarm.config import TrainConfig
 from swarm.configfile import read_file
 from swarm.console import COLUMNS, heading, line
-from swarm.runfolder import METRICS, read_rows
+from swarm.runfolder import EVENTS, METRICS, read_rows
 from swarm.train import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -90,6 +90,21 @@ class TestTrain:
         assert json.loads(done.stdout)["status"] == "finished"
         again = swarm("train", config, "--out", broken, "--resume", "--json")
         assert again.stdout == done.stdout
+
+    @pytest.mark.parametrize("scheme", ["file", "memory"])
+    def test_checkpoints_at_a_url(self, config: Path, tmp_path: Path, scheme: str) -> None:
+        """`--resume` finds them there without being told again."""
+        place = f"{scheme}://{tmp_path}/far"
+        train(read_file(config, []), tmp_path / "whole")
+        with pytest.raises(Killed):
+            train(read_file(config, []), Path("run"), checkpoints=place, on_step=kill_at(3))
+        other = swarm("train", config, "--out", "other", "--checkpoints", place)
+        assert "holds those of another run" in str(other.exception)
+        done = swarm("train", config, "--out", "run", "--resume", "--json")
+        assert done.exit_code == cli.DONE, done.output
+        assert_same_run(Path("run"), tmp_path / "whole")
+        (resumed,) = [r for r in read_rows(Path("run") / EVENTS) if r["kind"] == "resumed"]
+        assert resumed["detail"] == {"step": 2}
 
     def test_dry_run_prints_the_resolved_config_and_touches_nothing(self, config: Path) -> None:
         done = swarm("train", config, "--dry-run", "--set", "optim.lr=3e-4", "--set", "seed=7")
@@ -171,6 +186,8 @@ class TestBadInput:
             ),
             (["--set", "task.args.min=9"], "task.args min 9 and max 5"),
             (["--set", "model.ref=./none"], "model.ref: "),
+            (["--checkpoints", "nowhere://x"], "checkpoints: nowhere://x cannot be used"),
+            (["--checkpoints", "small.yaml"], "give a place that can be written to"),
             (["--resume"], "out: --resume needs the folder of a run"),
         ],
     )

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from swarm.config import TrainConfig
 from swarm.runfolder import (
-    CHECKPOINTS,
     EVENTS,
     METRICS,
     ROLLOUTS,
@@ -18,8 +17,8 @@ from swarm.runfolder import (
 from swarm.takeover import read_config, take_over, write_config
 
 
-def crashed_run(folder: Path) -> Path:
-    """Steps 0 to 5 with a checkpoint at 4, the last row torn."""
+def crashed_run(folder: Path) -> None:
+    """Steps 0 to 5, the last row torn."""
     writer = RunWriter(folder)
     writer.event("started")
     for step in range(6):
@@ -27,10 +26,6 @@ def crashed_run(folder: Path) -> Path:
         writer.rollout({"step": step, "completion": "ba"})
     with (folder / METRICS).open("a") as file:
         file.write('{"step": 6, "wal')
-    checkpoint = folder / CHECKPOINTS / "step-000004"
-    checkpoint.mkdir(parents=True)
-    (checkpoint / "weights").write_text("w")
-    return checkpoint
 
 
 def steps(folder: Path, name: str) -> list[int]:
@@ -43,12 +38,11 @@ def listing(folder: Path) -> dict[str, bytes]:
 
 def test_rows_after_the_checkpoint_are_left_behind(tmp_path: Path) -> None:
     earlier, folder = tmp_path / "1", tmp_path / "2"
-    found = crashed_run(earlier)
+    crashed_run(earlier)
     before = listing(earlier)
-    take_over(earlier, folder, found)
+    take_over(earlier, folder, 4)
     assert steps(folder, METRICS) == steps(folder, ROLLOUTS) == [0, 1, 2, 3, 4]
     assert [row["kind"] for row in read_rows(folder / EVENTS)] == ["started"]
-    assert (folder / CHECKPOINTS / found.name / "weights").read_text() == "w"
     assert listing(earlier) == before
 
 
@@ -61,28 +55,16 @@ def test_without_a_checkpoint_only_events_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_folder_may_go_on_by_itself(tmp_path: Path) -> None:
-    found = crashed_run(tmp_path)
-    take_over(tmp_path, tmp_path, found)
+    crashed_run(tmp_path)
+    take_over(tmp_path, tmp_path, 4)
     assert steps(tmp_path, METRICS) == [0, 1, 2, 3, 4]
-    assert (found / "weights").exists()
-
-
-def test_a_later_checkpoint_in_the_new_folder_goes(tmp_path: Path) -> None:
-    """Of a try at this very attempt that was cut short: its rows would be missing."""
-    earlier, folder = tmp_path / "1", tmp_path / "2"
-    found = crashed_run(earlier)
-    for step in (3, 5):
-        (folder / CHECKPOINTS / f"step-{step:06d}").mkdir(parents=True)
-    take_over(earlier, folder, found)
-    left = sorted(path.name for path in (folder / CHECKPOINTS).iterdir())
-    assert left == ["step-000003", "step-000004"]
 
 
 def test_going_on_breaks_the_seal(tmp_path: Path) -> None:
     """A folder that is being written to must not look finished."""
-    found = crashed_run(tmp_path)
+    crashed_run(tmp_path)
     RunWriter(tmp_path).seal(RunResult("diverged", 5, 1.0))
-    take_over(tmp_path, tmp_path, found)
+    take_over(tmp_path, tmp_path, 4)
     assert [d.problem for d in check_seal(tmp_path)] == ["unsealed"]
     assert read_result(tmp_path) is None
 
@@ -91,9 +73,7 @@ def test_not_a_number_survives(tmp_path: Path) -> None:
     """A batch without a right answer has no mean length of right answers."""
     earlier, folder = tmp_path / "1", tmp_path / "2"
     RunWriter(earlier).metrics(0, 0.0, {"completions/mean_length_correct": math.nan})
-    checkpoint = earlier / CHECKPOINTS / "step-000000"
-    checkpoint.mkdir(parents=True)
-    take_over(earlier, folder, checkpoint)
+    take_over(earlier, folder, 0)
     assert (folder / METRICS).read_bytes() == (earlier / METRICS).read_bytes()
 
 

@@ -3,10 +3,12 @@
 import shutil
 from pathlib import Path
 
+import fsspec
 import pytest
 from tiny_runs import Killed, assert_same_run, in_stretches, kill_at, rows, small, weights
 
 from swarm.runfolder import CHECKPOINTS, EVENTS, METRICS, ROLLOUTS, check_seal, read_rows
+from swarm.storage import BadStorage
 from swarm.train import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -97,3 +99,58 @@ class TestTakingOver:
         walls = [row["wall"] for row in read_rows(tmp_path / "last" / METRICS)]
         assert walls == sorted(walls)
         assert weights(tmp_path / "last")
+
+
+class TestCheckpointsElsewhere:
+    """Kept at a URL, found again from the run folder alone."""
+
+    @pytest.fixture(params=["file", "memory"])
+    def place(self, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+        return f"{request.param}://{tmp_path}/far"
+
+    def killed(self, folder: Path, place: str, step: int = 4) -> Path:
+        with pytest.raises(Killed):
+            train(small(), folder, checkpoints=place, on_step=kill_at(step))
+        assert not (folder / CHECKPOINTS).exists()
+        return folder
+
+    @pytest.mark.parametrize("say_it_again", [True, False])
+    def test_a_killed_run_goes_on(self, tmp_path: Path, place: str, say_it_again: bool) -> None:
+        train(small(), tmp_path / "straight")
+        folder = self.killed(tmp_path / "killed", place)
+        again = place if say_it_again else None
+        train(small(), folder, resume_from=folder, checkpoints=again)
+        assert_same_run(folder, tmp_path / "straight")
+        (resumed,) = [r for r in read_rows(folder / EVENTS) if r["kind"] == "resumed"]
+        assert resumed["detail"] == {"step": 3}
+        assert check_seal(folder) == []
+
+    def test_a_damaged_one_costs_one_step_more(self, tmp_path: Path, place: str) -> None:
+        train(small(), tmp_path / "straight")
+        folder = self.killed(tmp_path / "killed", place)
+        files, root = fsspec.url_to_fs(place)
+        newest = f"{root}/step-000003/policy.safetensors"
+        files.pipe_file(newest, files.cat_file(newest)[:-1])
+        train(small(), folder, resume_from=folder)
+        assert_same_run(folder, tmp_path / "straight")
+        (resumed,) = [r for r in read_rows(folder / EVENTS) if r["kind"] == "resumed"]
+        assert resumed["detail"] == {"step": 2}
+
+    def test_another_attempt_takes_its_own_copy(self, tmp_path: Path, place: str) -> None:
+        train(small(), tmp_path / "straight")
+        earlier = self.killed(tmp_path / "1", place)
+        train(small(), tmp_path / "2", resume_from=earlier)
+        assert_same_run(tmp_path / "2", tmp_path / "straight")
+        assert (tmp_path / "2" / CHECKPOINTS).exists()
+
+    def test_those_of_another_run_are_never_touched(self, tmp_path: Path, place: str) -> None:
+        self.killed(tmp_path / "1", place)
+        other = tmp_path / "2"
+        with pytest.raises(BadStorage, match="holds those of another run"):
+            train(small(), other, checkpoints=place)
+        assert not other.exists()
+        with pytest.raises(Killed):
+            train(small(), other, on_step=kill_at(2))
+        with pytest.raises(BadStorage, match="holds those of another run"):
+            train(small(), other, resume_from=other, checkpoints=place)
+        train(small(), tmp_path / "1", resume_from=tmp_path / "1")

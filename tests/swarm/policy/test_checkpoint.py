@@ -1,7 +1,6 @@
-"""A checkpoint is all or nothing."""
+"""A checkpoint is whole or not there, on disk and in memory."""
 
-import json
-from collections.abc import Callable
+import uuid
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy import checkpoint
-from swarm.policy.checkpoint import MANIFEST, OPTIMIZER, POLICY, STATE, RunState
+from swarm.policy.checkpoint import OPTIMIZER, POLICY, STATE, RunState, name_of
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
+from swarm.storage import Storage
 
 OPTIM = OptimSettings(lr=1e-2, weight_decay=0.01)
 
@@ -37,16 +37,21 @@ def policy(random_llama: nn.Module) -> Policy:
     return learner_on(random_llama).policy
 
 
+@pytest.fixture(params=["file", "memory"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
+    return Storage(f"{request.param}://{tmp_path}/{uuid.uuid4()}")
+
+
 @pytest.mark.parametrize("kind", ["lora", "full"])
-def test_training_goes_on_to_the_bit(kind: str, tmp_path: Path, random_llama: nn.Module) -> None:
+def test_training_goes_on_to_the_bit(kind: str, storage: Storage, random_llama: nn.Module) -> None:
     """Weights, moments, Adam's step count, snapshots and version all come back."""
     straight, resumed = learner_on(random_llama, kind), learner_on(llama(), kind)
     straight.policy.snapshot()
     for _ in range(3):
         step(straight)
-    where = checkpoint.save(tmp_path, straight.policy, RunState(3, 12.5))
+    checkpoint.save(storage, straight.policy, RunState(3, 12.5))
     step(resumed)
-    assert checkpoint.load(where, resumed.policy) == RunState(3, 12.5)
+    assert checkpoint.load(storage, 3, resumed.policy) == RunState(3, 12.5)
     assert resumed.policy.version == 3
     for learner in (straight, resumed):
         step(learner)
@@ -57,75 +62,90 @@ def test_training_goes_on_to_the_bit(kind: str, tmp_path: Path, random_llama: nn
     assert all(torch.equal(a, b) for a, b in frozen)
 
 
-def test_a_policy_that_has_not_stepped(policy: Policy, tmp_path: Path) -> None:
+def test_a_policy_that_has_not_stepped(policy: Policy, storage: Storage) -> None:
     """It has no moments yet."""
-    where = checkpoint.save(tmp_path, policy, RunState(1, 0.0))
-    assert checkpoint.load(where, policy) == RunState(1, 0.0)
+    checkpoint.save(storage, policy, RunState(1, 0.0))
+    assert checkpoint.load(storage, 1, policy) == RunState(1, 0.0)
     assert not policy.optimizer.state
 
 
-def cut_short(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-10])
+class TestNewest:
+    def test_it_is_the_last_whole_one(self, policy: Policy, storage: Storage) -> None:
+        for at in (2, 4):
+            checkpoint.save(storage, policy, RunState(at, 0.0))
+        assert checkpoint.newest(storage) == 4
+        storage.write(name_of(6), [(STATE, b"{}")])
+        assert checkpoint.newest(storage) == 4
+
+    def test_none_at_all(self, storage: Storage) -> None:
+        assert checkpoint.newest(storage) is None
+        assert not checkpoint.holds_any(storage)
+
+    def test_steps_are_numbers(self, policy: Policy, storage: Storage) -> None:
+        for at in (999_999, 1_000_000):
+            checkpoint.save(storage, policy, RunState(at, 0.0))
+        assert checkpoint.newest(storage) == 1_000_000
 
 
-def flip_a_bit(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
+class TestDropping:
+    def test_only_the_newest_are_kept(self, policy: Policy, storage: Storage) -> None:
+        for at in (1, 2, 3, 10):
+            checkpoint.save(storage, policy, RunState(at, 0.0))
+        assert storage.names() == ["step-000003", "step-000010"]
 
-
-def remove(path: Path) -> None:
-    path.unlink()
-
-
-class TestDamage:
-    """The one before is used."""
-
-    @pytest.mark.parametrize("harm", [cut_short, flip_a_bit, remove])
-    @pytest.mark.parametrize("name", [POLICY, OPTIMIZER, STATE, MANIFEST])
-    def test_a_damaged_file(
-        self, policy: Policy, tmp_path: Path, name: str, harm: Callable[[Path], None]
+    def test_what_a_crash_left_is_no_checkpoint_to_keep(
+        self, policy: Policy, storage: Storage
     ) -> None:
-        older = checkpoint.save(tmp_path, policy, RunState(2, 0.0))
-        newer = checkpoint.save(tmp_path, policy, RunState(4, 0.0))
-        assert checkpoint.newest(tmp_path) == newer
-        harm(newer / name)
-        assert checkpoint.newest(tmp_path) == older
+        checkpoint.save(storage, policy, RunState(1, 0.0))
+        with pytest.raises(OSError, match="killed"):
+            storage.write(name_of(2), killed_after_one_file())
+        checkpoint.save(storage, policy, RunState(3, 0.0))
+        assert storage.names() == ["step-000001", "step-000003"]
 
-    def test_a_manifest_that_leaves_out_a_file(self, policy: Policy, tmp_path: Path) -> None:
-        where = checkpoint.save(tmp_path, policy, RunState(2, 0.0))
-        hashes = json.loads((where / MANIFEST).read_text())
-        (where / MANIFEST).write_text(json.dumps({STATE: hashes[STATE]}))
-        assert checkpoint.newest(tmp_path) is None
+    def test_other_things_at_that_address_stay(self, policy: Policy, storage: Storage) -> None:
+        storage.write("dataset", [("rows", b"1")])
+        for at in (1, 2, 3):
+            checkpoint.save(storage, policy, RunState(at, 0.0))
+        checkpoint.take_over(storage, storage, None)
+        assert storage.names() == ["dataset"]
 
-    def test_none_at_all(self, tmp_path: Path) -> None:
-        assert checkpoint.newest(tmp_path) is None
-        assert checkpoint.newest(tmp_path / "absent") is None
 
-    def test_a_crash_while_writing_leaves_the_one_before(
-        self, policy: Policy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def killed_after_one_file():
+    yield POLICY, b"weights"
+    raise OSError("killed")
+
+
+class TestLoading:
+    @pytest.mark.parametrize("name", [POLICY, OPTIMIZER, STATE])
+    def test_a_damaged_one_leaves_the_policy_as_it_was(
+        self, policy: Policy, tmp_path: Path, name: str
     ) -> None:
-        older = checkpoint.save(tmp_path, policy, RunState(2, 0.0))
+        storage = Storage(tmp_path)
+        checkpoint.save(storage, policy, RunState(2, 0.0))
+        before = [p.detach().clone() for p in policy.parameters.values()]
+        path = tmp_path / name_of(2) / name
+        path.write_bytes(path.read_bytes()[:-1])
+        with pytest.raises(FileNotFoundError, match="missing or damaged"):
+            checkpoint.load(storage, 2, policy)
+        after = policy.parameters.values()
+        assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
 
-        def crash(path: Path, tensors: object) -> None:
-            if path.name == OPTIMIZER:
-                raise OSError("no space left on device")
-
-        monkeypatch.setattr(checkpoint, "_write", crash)
-        with pytest.raises(OSError, match="no space"):
-            checkpoint.save(tmp_path, policy, RunState(4, 0.0))
-        assert checkpoint.newest(tmp_path) == older
-
-
-def test_only_the_newest_are_kept(policy: Policy, tmp_path: Path) -> None:
-    for at in (1, 2, 3, 10):
-        checkpoint.save(tmp_path, policy, RunState(at, 0.0))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["step-000003", "step-000010"]
+    def test_saving_again_replaces(self, policy: Policy, storage: Storage) -> None:
+        for wall in (0.0, 1.0):
+            checkpoint.save(storage, policy, RunState(2, wall))
+        assert checkpoint.load(storage, 2, policy).wall == 1.0
 
 
-def test_saving_again_replaces(policy: Policy, tmp_path: Path) -> None:
-    where = checkpoint.save(tmp_path, policy, RunState(2, 0.0))
-    flip_a_bit(where / POLICY)
-    checkpoint.save(tmp_path, policy, RunState(2, 1.0))
-    assert checkpoint.newest(tmp_path) == where
-    assert checkpoint.load(where, policy).wall == 1.0
+class TestTakingOver:
+    @pytest.mark.parametrize("elsewhere", [True, False])
+    def test_later_ones_go(
+        self, policy: Policy, storage: Storage, tmp_path: Path, elsewhere: bool
+    ) -> None:
+        """Of a try at this very attempt that was cut short: its rows would be missing."""
+        target = Storage(tmp_path / "new") if elsewhere else storage
+        checkpoint.save(storage, policy, RunState(4, 2.5))
+        for name in (name_of(3), name_of(5)):
+            target.write(name, [(STATE, b"{}")])
+        checkpoint.take_over(storage, target, 4)
+        assert target.names() == [name_of(3), name_of(4)]
+        assert checkpoint.load(target, 4, policy) == RunState(4, 2.5)
