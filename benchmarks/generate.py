@@ -37,7 +37,13 @@ from benchmarks.vllm_server import installed
 
 OURS, SORTED, ARRIVAL, CONTINUOUS, VLLM = "swarm", "static sorted", "static", "continuous", "vllm"
 RIVALS = (SORTED, ARRIVAL, CONTINUOUS)
-SYSTEM = {OURS: "swarm", SORTED: "static", ARRIVAL: "static", CONTINUOUS: "continuous"}
+SYSTEM = {
+    OURS: "swarm",
+    SORTED: "static",
+    ARRIVAL: "static",
+    CONTINUOUS: "continuous",
+    VLLM: "vllm",
+}
 #: Standard errors by which the mean lengths of two systems may differ.
 MAX_DEVIATION = 4.0
 
@@ -55,7 +61,7 @@ class Plan:
 
 
 FULL = (
-    Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS, ARRIVAL), 4),
+    Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS, ARRIVAL, VLLM), 4),
     Plan("bf16", "ratio_bf16", "bfloat16", SLOTS, (OURS, SORTED, CONTINUOUS), 2),
     Plan("own slots", "ratio_own_slots", "float32", None, (OURS, SORTED, CONTINUOUS), 2),
 )
@@ -78,17 +84,18 @@ def start(stack: ExitStack, plan: Plan) -> dict[str, tuple[Worker, int]]:
     best = best_settings()
     running = {}
     for variant in plan.variants:
-        found = best[SYSTEM[variant]]
-        settings = found.settings
+        system = SYSTEM[variant]
+        if system == "vllm":
+            if not installed():
+                continue
+            settings, slots = {"slots": SLOTS}, SLOTS
+        else:
+            settings, slots = best[system].settings, plan.slots or best[system].slots
         if variant == ARRIVAL:
             settings = settings | {"order": "arrival"}
-        spec = {"system": SYSTEM[variant], "dtype": plan.dtype, "settings": settings}
+        spec = {"system": system, "dtype": plan.dtype, "settings": settings}
         worker = stack.enter_context(Worker("benchmarks.generate_worker", [json.dumps(spec)]))
-        running[variant] = (worker, plan.slots or found.slots)
-    if installed() and plan.slots is not None:
-        spec = {"system": "vllm", "dtype": plan.dtype, "settings": {"slots": plan.slots}}
-        worker = stack.enter_context(Worker("benchmarks.generate_worker", [json.dumps(spec)]))
-        running[VLLM] = (worker, plan.slots)
+        running[variant] = (worker, slots)
     return running
 
 

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 
 from benchmarks.harness import Payload, serve, timed
 from benchmarks.prompts import PROMPTS
-from benchmarks.samplers import MODEL, Continuous, Sampler, Static, Swarm
+from benchmarks.samplers import MODEL, Continuous, Prompts, Sampler, Static, Swarm
 from benchmarks.vllm_server import Vllm
 from swarm import models
 
@@ -45,6 +45,21 @@ def build(spec: dict[str, Any], stack: ExitStack) -> Sampler:
             raise ValueError(f"no system {other!r}")
 
 
+def measured(sampler: Sampler, prompts: Prompts, slots: int, seed: int) -> Payload:
+    """Times and token counts of one call; a server's CPU seconds and memory where it samples."""
+    counts: list[int] = []
+
+    def call() -> None:
+        counts.extend(sampler.sample(prompts, slots, seed))
+
+    if not isinstance(sampler, Vllm):
+        return timed(call) | {"tokens": counts}
+    before, _ = sampler.usage()
+    reply = timed(call)
+    after, resident_mb = sampler.usage()
+    return reply | {"cpu_s": after - before, "peak_rss_mb": resident_mb, "tokens": counts}
+
+
 def main() -> None:
     """Answer {"prompts": n, "slots": s, "seed": r} with times and token counts."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -53,13 +68,8 @@ def main() -> None:
         prompts = encoded()
 
         def step(payload: Payload) -> Payload:
-            counts: list[int] = []
-            reply = timed(
-                lambda: counts.extend(
-                    sampler.sample(prompts[: payload["prompts"]], payload["slots"], payload["seed"])
-                )
-            )
-            return reply | {"tokens": counts}
+            asked = prompts[: payload["prompts"]]
+            return measured(sampler, asked, payload["slots"], payload["seed"])
 
         serve(step)
 

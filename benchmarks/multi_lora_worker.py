@@ -32,7 +32,7 @@ class Case:
     @property
     def slots(self) -> list[str | None]:
         """One adapter slot a policy."""
-        return [rank and f"rank{rank}-{i}" for i, rank in enumerate(self.ranks)]
+        return [None if rank is None else f"rank{rank}-{i}" for i, rank in enumerate(self.ranks)]
 
 
 CASES: dict[str, Case] = {

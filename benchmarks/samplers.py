@@ -110,10 +110,10 @@ class Continuous:
             persistent_manager=True,
             warmup=False,
         )
-        counts = [len(output.generated_tokens) for output in found.values()]
-        if len(counts) != len(prompts):
-            raise RuntimeError(f"continuous batching answered {len(counts)} of {len(prompts)}")
-        return counts
+        failed = [output.error for output in found.values() if output.error is not None]
+        if failed or len(found) != len(prompts):
+            raise RuntimeError(f"{len(found)} of {len(prompts)} answered; errors: {failed}")
+        return [len(output.generated_tokens) for output in found.values()]
 
 
 def sampled(row: Sequence[int], stops: Sequence[int]) -> int:

@@ -1,5 +1,6 @@
 """vLLM's server on this CPU, where `.venv-vllm` exists; this process only speaks HTTP to it."""
 
+import contextlib
 import json
 import os
 import signal
@@ -12,8 +13,6 @@ import urllib.request
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-
-import psutil
 
 from benchmarks.samplers import MAX_TOKENS, MODEL, Dtype, Prompts
 from swarm import models
@@ -97,12 +96,15 @@ class Vllm:
         return [len(choice["token_ids"]) for choice in choices]
 
     def usage(self) -> tuple[float, float]:
-        """CPU seconds and resident MB of the server and its children."""
-        server = psutil.Process(self._process.pid)
-        tree = [server, *server.children(recursive=True)]
-        times = [process.cpu_times() for process in tree]
-        memory = sum(process.memory_info().rss for process in tree)
-        return sum(t.user + t.system for t in times), memory / 2**20
+        """CPU seconds so far and resident MB of the server and its children."""
+        ticks, pages = 0, 0
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # a process may end between listing and reading
+                fields = stat.read_text().rpartition(")")[2].split()
+                if int(fields[3]) == self._process.pid:  # its session
+                    ticks += int(fields[11]) + int(fields[12])
+                    pages += int(fields[21])
+        return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def _post(self, body: dict[str, Any]) -> dict[str, Any]:
         request = urllib.request.Request(
