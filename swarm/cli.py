@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from swarm.commandline import run
+
 if TYPE_CHECKING:
     from swarm.config import TrainConfig
     from swarm.runfolder import RunResult
@@ -108,14 +110,7 @@ def eval_command(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    try:
-        app()
-    except Exception as error:
-        code = _exit_code(error)
-        if code is None:
-            raise
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(code)
+    run(app, _exit_code)
 
 
 def _train(
@@ -142,7 +137,10 @@ def _train(
     if sealed is None:
         _quiet()
         from swarm import models
+        from swarm.models.load import usable_device
         from swarm.train import train
+
+        usable_device(config.device)
 
         if not as_json:
             typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
@@ -168,6 +166,9 @@ def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
     from swarm.runfolder import METRICS
 
     if out is not None:
+        parent = next(path for path in (out, *out.absolute().parents) if path.exists())
+        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+            raise BadConfig("out", f"{parent} is no folder to write in", "choose another folder")
         if (out / METRICS).exists():
             raise BadConfig("out", f"{out} holds a run", "add --resume, or choose another folder")
         return out
@@ -245,12 +246,13 @@ def _finite(values: dict[str, Any]) -> dict[str, Any]:
 def _exit_code(error: Exception) -> int | None:
     """The exit code of an error with a message for the user; None for a defect of ours."""
     from swarm.configfile import BadConfig
-    from swarm.models import ModelUnavailable
+    from swarm.models import DeviceMissing, ModelUnavailable
     from swarm.policy.errors import BadAdapter
     from swarm.storage import BadStorage
     from swarm.tasks import BadTask, RewardFailed
 
-    if isinstance(error, BadConfig | BadTask | ModelUnavailable | BadAdapter | BadStorage):
+    refusals = (BadConfig, BadTask, ModelUnavailable, DeviceMissing, BadAdapter, BadStorage)
+    if isinstance(error, refusals):
         return BAD_INPUT
     return FAILED if isinstance(error, RewardFailed) else None
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from swarm.algorithms import DATA
 from swarm.algorithms.refusals import refuse_run
@@ -41,6 +41,11 @@ __all__ = [
 JsonValue = str | int | float | bool | None
 
 
+#: vLLM serves an adapter of any rank up to its `max_lora_rank`, which can be 1, 8, 16, 32, 64, 128,
+#: 256, 320 or 512.
+LARGEST_RANK = 512
+
+
 class ModelSettings(Settings):
     """The base model: `tiny`, a cached name, a local path or a hub id."""
 
@@ -52,9 +57,16 @@ class PolicySettings(Settings):
     """What is trained: a LoRA adapter on a frozen base, or all weights."""
 
     kind: Literal["lora", "full"] = "lora"
-    rank: int = Field(default=8, ge=1, le=512)
+    rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
     alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
     targets: Literal["all", "attention", "mlp"] = "all"
+
+    @field_validator("rank", mode="before")
+    @classmethod
+    def _servable(cls, rank: Any) -> Any:
+        if isinstance(rank, int) and rank > LARGEST_RANK:
+            raise ValueError(f"{rank} is above {LARGEST_RANK}, the largest rank that vLLM serves")
+        return rank
 
 
 class TaskSettings(Settings):
@@ -191,7 +203,10 @@ class TrainConfig(Settings):
         if not isinstance(raw, Mapping):
             return raw
         algorithm, data = raw.get("algorithm", {}), raw.get("data", {})
-        name = str(algorithm.get("name") if isinstance(algorithm, Mapping) else algorithm.name)
+        if isinstance(algorithm, AlgorithmSettings):
+            name = algorithm.name
+        else:
+            name = str(algorithm.get("name")) if isinstance(algorithm, Mapping) else ""
         if name not in DATA or not isinstance(data, Mapping):
             return raw
         return {**raw, "data": {**DATA[name], **data}}

@@ -18,6 +18,9 @@ class BadConfig(ValueError):
 
     def __init__(self, field: str, problem: str, next_step: str) -> None:
         super().__init__(f"{field}: {problem}; {next_step}" if field else f"{problem}; {next_step}")
+        self.field = field or problem.split()[0]
+        self.problem = problem
+        self.next_step = next_step
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
@@ -32,9 +35,9 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     _make_absolute(raw, path.parent)
     for pair in pairs:
         _set(raw, pair)
+    if supervised and _validated({k: raw[k] for k in raw if k == "algorithm"}).algorithm.samples:
+        raw["algorithm"] = {"name": "sft"}
     config = _validated(raw)
-    if supervised and config.algorithm.samples:
-        config = _validated({**raw, "algorithm": {"name": "sft"}})
     models.check(config.model.ref)
     return _with_task(config)
 

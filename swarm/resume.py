@@ -32,7 +32,10 @@ def begin(
         step = checkpoint.newest(known[-1])
         take_over(resume_from, folder, step)
         checkpoint.take_over(known[-1], storage, step)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not storage.is_at(known[0]):
-        write_atomically(folder / CHECKPOINTS_URL, f"{storage.address}\n")
     return storage, step
+
+
+def write_place(storage: Storage, folder: Path) -> None:
+    """Say in a run's folder where its checkpoints are, if that is elsewhere."""
+    if not storage.is_at(Storage(checkpoints_of(folder))):
+        write_atomically(folder / CHECKPOINTS_URL, f"{storage.address}\n")

@@ -27,8 +27,11 @@ class BadStorage(ValueError):
     """Nothing can be kept under an address. The message names it and the next step."""
 
     def __init__(self, address: str, cause: Exception | str, next_step: str) -> None:
-        problem = " ".join(str(cause).split()) or type(cause).__name__
-        super().__init__(f"checkpoints: {address} cannot be used ({problem}); {next_step}")
+        why = " ".join(str(cause).split()) or type(cause).__name__
+        self.field = "checkpoints"
+        self.problem = f"{address} cannot be used ({why})"
+        self.next_step = next_step
+        super().__init__(f"{self.field}: {self.problem}; {next_step}")
 
 
 class Storage:

@@ -29,7 +29,7 @@ from swarm.models.load import Base, load_base
 from swarm.policy import checkpoint, export
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree
-from swarm.resume import begin
+from swarm.resume import begin, write_place
 from swarm.runfolder import ADAPTER, DIVERGED, RunResult, RunStatus, RunWriter
 from swarm.storage import Storage
 from swarm.takeover import write_config
@@ -69,6 +69,7 @@ def train(
     storage, found = begin(config, folder, resume_from, checkpoints)
     run = _Run(config, task, folder, storage, on_step)
     write_config(config, folder)
+    write_place(storage, folder)
     try:
         run.start(found)
         while run.step < config.steps:

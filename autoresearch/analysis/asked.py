@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from autoresearch.analysis import accounts, sizing
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.scores import EVAL, metrics_of
+from autoresearch.study.metrics import unit_of
 from autoresearch.study.plan import Plan
 from swarm.config import JsonValue
 
@@ -63,17 +64,6 @@ def asked(evidence: Evidence) -> Iterator[Asked]:
     yield from _problems(evidence)
     yield from _cost(evidence)
     yield from _machine(evidence)
-
-
-def unit_of(metric: str) -> str:
-    """The unit of a metric of design section 6."""
-    if metric.startswith(("completions/mean_", "eval/length", "tokens/")):
-        return "tokens"
-    if metric.startswith(EVAL) or "_frac" in metric:
-        return "share"
-    if metric.startswith("policy/") and ("kl" in metric or "entropy" in metric):
-        return "nats"
-    return "s" if metric.startswith("time/") else ""
 
 
 def curve_metrics(plan: Plan) -> tuple[str, ...]:

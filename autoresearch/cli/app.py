@@ -1,10 +1,9 @@
 """`autoresearch`: the commands, and what their endings mean to a shell."""
 
-import sys
-
 import typer
 
 from autoresearch.cli import doctor, model, playbook, report, start, studies, ui
+from swarm.commandline import run
 
 DONE, FAILED, BAD_INPUT, PAUSED, BUDGET, LEASED = range(6)
 
@@ -34,14 +33,7 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    try:
-        app()
-    except Exception as error:
-        code = _exit_code(error)
-        if code is None:
-            raise
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(code)
+    run(app, _exit_code)
 
 
 def _exit_code(error: Exception) -> int | None:

@@ -18,7 +18,7 @@ from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import StopRequests, stop_requests
 from autoresearch.study.budget import Budget
-from autoresearch.study.errors import BudgetExhausted, Paused
+from autoresearch.study.errors import BudgetExhausted, Paused, TaskFailed
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.paths import Home
@@ -47,14 +47,15 @@ def run_trials(
 
     An attempt that fails, dies or outlasts `budget.limits.trial_seconds` is followed by another,
     from its last checkpoint, until `budget.limits.retries` are used up; then its trial has
-    failed, and the others go on.
+    failed, and the others go on. One that fails in the user's task or reward is followed by none.
 
     `stop` is what the caller listens to already; without it, signals and the pause flag count
     while the wave runs.
 
     Raises BudgetExhausted or Paused (a signal, or the study's pause flag) after ending what runs;
     such attempts go on from their checkpoints when the study is resumed, at no cost to the
-    retries. Raises Leased when another process took the study over, and InfrastructureError.
+    retries. Raises TaskFailed, after ending what runs in the same way, when the user's task or
+    reward failed; Leased when another process took the study over; and InfrastructureError.
     """
     ledger.insert_trials(specs)
     known = {trial.spec.id: trial for trial in ledger.facts(study).trials}
@@ -70,7 +71,9 @@ def run_trials(
                 for ended in cluster.poll(POLL):
                     wave.end(ended)
                 wave.follow()
-        except (Paused, BudgetExhausted) as reason:
+                if wave.defect:
+                    raise TaskFailed(wave.defect)
+        except (Paused, BudgetExhausted, TaskFailed) as reason:
             wave.cancel(str(reason))
             raise
 
@@ -89,6 +92,7 @@ class _Wave:
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
     unseen: bool = False  # MLflow no longer shows what happens
+    defect: str = ""  # of the user's task or reward
 
     @property
     def unfinished(self) -> bool:
@@ -146,7 +150,9 @@ class _Wave:
         status, cause = ended.status, ended.cause
         if status in ("finished", "diverged") and not manifest_digest(following.attempt.folder):
             status, cause = "failed", "its folder is not here: workers must share this file system"
-        self._end(following, status, cause)
+        if ended.final:
+            self.defect = self.defect or cause
+        self._end(following, status, cause, final=ended.final)
 
     def cancel(self, reason: str) -> None:
         """End all that runs; keep what has just finished by itself."""
@@ -180,9 +186,11 @@ class _Wave:
         cause: str,
         *,
         charged: bool = True,
+        final: bool = False,
         at: float | None = None,
     ) -> None:
-        """Store how an attempt ended, now or `at`; its trial has ended too or waits again."""
+        """Store how an attempt ended, now or `at`; its trial has ended too or, unless that was
+        `final`, waits again."""
         self._read(following, ended=True)
         trial = self.trials[following.spec.id]
         attempt = replace(
@@ -195,7 +203,7 @@ class _Wave:
             summary=following.last_values(),
         )
         attempts = (*trial.attempts[:-1], attempt)
-        left = self._left(attempts)
+        left = "failed" if final else self._left(attempts)
         self.ledger.end_attempt(self.study, trial.spec.id, attempt, left)
         self.trials[trial.spec.id] = replace(trial, status=left, attempts=attempts)
         if left == "pending":

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from autoresearch.planner.catalogue import FACTORS
-from autoresearch.planner.metrics import METRICS
 from autoresearch.planner.words import number, words
+from autoresearch.study.metrics import METRICS
 from swarm.config import JsonValue
 
 

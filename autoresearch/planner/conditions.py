@@ -16,6 +16,7 @@ from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Factor
+from swarm.algorithms import DATA
 from swarm.config import JsonValue, TrainConfig
 
 #: Paths that have an option of their own.
@@ -200,11 +201,17 @@ def _divisible(
 
 
 def _factor(treatment: Treatment, fixed: Mapping[str, JsonValue]) -> Factor:
-    """The plan's factor. A preset resets `algorithm`, so its level restates what is fixed."""
+    """The plan's factor. A preset resets `algorithm`, and what any preset sets of `data`, so its
+    level restates what is fixed."""
     plan_factor = treatment.factor.treatment(treatment.levels, treatment.control)
     if _PRESET not in treatment.factor.sets:
         return plan_factor
-    pinned = {p: v for p, v in fixed.items() if p.startswith("algorithm.") and p != _PRESET}
+    reset = {f"data.{name}" for fields in DATA.values() for name in fields}
+    pinned = {
+        p: v
+        for p, v in fixed.items()
+        if p != _PRESET and (p.startswith("algorithm.") or p in reset)
+    }
     values = {str(level): {_PRESET: level, **pinned} for level in treatment.levels}
     return plan_factor.model_copy(update={"values": values}) if pinned else plan_factor
 

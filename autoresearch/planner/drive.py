@@ -33,6 +33,7 @@ from autoresearch.study.errors import (
     Leased,
     Paused,
     RayUnreachable,
+    TaskFailed,
 )
 from autoresearch.study.facts import StudyFacts, TrialFacts
 from autoresearch.study.ledger import Ledger, StudyStatus
@@ -239,7 +240,7 @@ def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
         ending.end, ending.cause = "paused", "interrupted"
     except BudgetExhausted as error:
         ending.end, ending.cause = "budget", _line(error)
-    except (InfrastructureError, Underpowered, VerificationFailed) as error:
+    except (InfrastructureError, TaskFailed, Underpowered, VerificationFailed) as error:
         ending.end, ending.cause = "failed", _line(error)
     except Exception as error:
         traceback.print_exc()

@@ -1,21 +1,26 @@
 """How long a plan takes: trials by phase, seconds a trial, seconds in all.
 
-The costs are of one thread of a 2-core CPU machine and the `tiny` model, imports included.
+The costs are of one thread of a 2-core CPU machine and the `tiny` model, imports included. A batch
+costs, for T tokens an answer,
+
+    T x rollouts x (sample x draws + learn x trained share x (epochs + forward passes / 3))
 """
 
 import math
 import os
 
 from autoresearch.study.plan import Phase, Plan
-from swarm.config import TrainConfig
+from swarm.config import AlgorithmSettings, TrainConfig
 
 #: Imports, loading the model, opening the run folder.
 START_SECONDS = 8.0
 #: Sampling one token of one rollout, in a batch.
 SAMPLE_SECONDS = 8e-5
-#: Forward and backward of one token of one rollout; a reference pass costs a third of it.
+#: Forward and backward of one token of one rollout; a forward pass alone costs a third of it.
 LEARN_SECONDS = 1e-4
-REFERENCE_SHARE = 1 / 3
+FORWARD_SHARE = 1 / 3
+#: Rollouts that dynamic sampling draws, in batches; between 1 and 1 + `data.resample_rounds`.
+RESAMPLE_DRAWS = 2.0
 #: Tokens of an answer where its length is free, as a share of the budget, and of a short one.
 FREE_SHARE, SHORT_TOKENS = 0.5, 8
 #: Cost of a bigger model against `tiny`, as its parameters (135 M against 0.8 M).
@@ -31,14 +36,36 @@ def trial_seconds(config: TrainConfig) -> float:
     batch, algorithm = config.batch, config.algorithm
     tokens = max(SHORT_TOKENS, FREE_SHARE * config.sampling.max_tokens)
     tokens = min(tokens, config.sampling.max_tokens)
-    reference = REFERENCE_SHARE if algorithm.kl_coef else 0.0
-    learn = LEARN_SECONDS * tokens * batch.rollouts * (batch.epochs + reference)
-    sample = SAMPLE_SECONDS * tokens * batch.rollouts
+    trained = batch.rollouts * _trained_share(config)
+    passes = batch.epochs + FORWARD_SHARE * forward_passes(algorithm)
+    learn = LEARN_SECONDS * tokens * trained * passes
+    draws = RESAMPLE_DRAWS if config.data.group_filter == "resample" else 1.0
+    sample = SAMPLE_SECONDS * tokens * batch.rollouts * draws if algorithm.samples else 0.0
     evaluations = 1 + math.ceil(config.steps / config.evaluation.every)
     evaluate = SAMPLE_SECONDS * tokens * config.evaluation.prompts * evaluations
     warm = LEARN_SECONDS * tokens * config.warmup.rows * config.warmup.steps
     scale = 1.0 if config.model.ref == "tiny" else LARGE_MODEL
     return START_SECONDS + scale * (config.steps * (learn + sample) + evaluate + warm)
+
+
+def forward_passes(algorithm: AlgorithmSettings) -> int:
+    """Passes over a batch without a gradient, before its first update: the reference (KL, pairs),
+    the anchor (`batch_start`), the old values, and the values of states that were cut off."""
+    values = algorithm.baseline == "value"
+    return sum(
+        (
+            algorithm.kl_coef > 0 or algorithm.objective == "preference",
+            algorithm.anchor == "batch_start",
+            values,
+            values and algorithm.value.truncation == "bootstrap",
+        )
+    )
+
+
+def _trained_share(config: TrainConfig) -> float:
+    """Rollouts that are trained on: of a group, preferences take the best and the worst."""
+    pairs = config.algorithm.objective == "preference"
+    return 2 / config.batch.group_size if pairs else 1.0
 
 
 def trials(plan: Plan) -> dict[Phase, int]:

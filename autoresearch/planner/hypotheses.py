@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autoresearch.planner.metrics import Metric, metric
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookHypothesis
+from autoresearch.playbook.suggest import did_you_mean
+from autoresearch.study.errors import BadInput
+from autoresearch.study.metrics import METRICS, Metric
 from autoresearch.study.plan import Arm, Hypothesis
 from swarm.config import JsonValue
 
@@ -24,7 +26,7 @@ class Question:
 def question(playbook: Playbook, named_metric: str | None) -> Question:
     """The playbook's primary metric, or the one that the topic names. Raises BadInput."""
     primary = playbook.primary
-    chosen = metric(named_metric or primary.metric)
+    chosen = _metric(named_metric or primary.metric)
     own = chosen.name == primary.metric
     effect = primary.min_effect if own else None
     sd = primary.prior_sd if own else None
@@ -91,7 +93,7 @@ def _hypothesis(
     treatments: Sequence[Treatment],
     asked: Question,
 ) -> Hypothesis:
-    measured = metric(spec.metric) if spec.metric else asked.metric
+    measured = _metric(spec.metric) if spec.metric else asked.metric
     effect = spec.min_effect
     if effect is None:
         effect = asked.min_effect if measured == asked.metric else measured.min_effect or 0.05
@@ -129,3 +131,10 @@ def text(level: JsonValue) -> str:
 
 def _sources(treatments: Sequence[Treatment]) -> str:
     return ", ".join(dict.fromkeys(t.factor.source for t in treatments))
+
+
+def _metric(name: str) -> Metric:
+    """The metric of this name. Raises BadInput with the nearest known name."""
+    if name not in METRICS:
+        raise BadInput("metric", f"{name!r} is logged by no trial", did_you_mean(name, METRICS))
+    return METRICS[name]

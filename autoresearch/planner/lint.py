@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pydantic import ValidationError
 
 from autoresearch.planner.catalogue import FACTORS
-from autoresearch.planner.metrics import METRICS
 from autoresearch.planner.settings import paths_of
 from autoresearch.playbook import Problem
 from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.study.errors import BadInput
+from autoresearch.study.metrics import METRICS
 from autoresearch.study.plan import Factor, Plan
 from swarm.config import TrainConfig
 

@@ -16,6 +16,8 @@ from autoresearch.study.plan import Direction
 from swarm.config import JsonValue
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
+#: A factor after it is there, at its usual level: `under staleness`.
+_PRESENT = "under"
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
 _LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
 _ARTICLES = frozenset({"a", "an", "the", "of"})
@@ -36,11 +38,6 @@ _UNITS = frozenset(
 
 #: Names of algorithms that the trainer has no preset for, and what to ask instead.
 UNSUPPORTED: Mapping[str, str] = {
-    "ppo": "compare the critic-free estimators: GRPO, Dr.GRPO, RLOO, REINFORCE++",
-    "dapo": "ask for its parts: clip-higher, dynamic sampling, token-mean loss",
-    "gspo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
-    "cispo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
-    "dpo": "compare GRPO, Dr.GRPO, RLOO, REINFORCE++",
     "reinforce": "ask for the baseline instead: 'no baseline against a group baseline'",
 }
 
@@ -197,12 +194,15 @@ def _named(
     given.sort(key=lambda pair: pair[0])
     levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
     own = {i for m in mine for i in range(m.start, m.end)}
+    first = min([m.start for m in mine] + [place for place, _ in given])
+    before = _word_before(text, first, own)
+    if not levels and before == _PRESENT:
+        levels = tuple(level for level in known.pair if level != known.control)
     control, direction = None, None
     for place, level in given:
         if len(levels) > 1 and _word_before(text, place, own) in _COMPARE:
             control, direction = known.check(level), _direction(text)
-    first = min([m.start for m in mine] + [place for place, _ in given])
-    held = len(levels) == 1 and _word_before(text, first, own) in _CUES
+    held = len(levels) == 1 and before in _CUES
     return Named(name, levels, control, direction, " ".join(mine[0].alias.words)), held
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from autoresearch.planner.catalogue import FACTORS, CatalogueFactor
-from autoresearch.planner.metrics import METRICS
 from autoresearch.planner.settings import check_path
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import Document, read
 from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.study.errors import BadInput
+from autoresearch.study.metrics import METRICS
 from swarm.config import JsonValue
 
 Place = tuple[str | int, ...]

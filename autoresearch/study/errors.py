@@ -10,6 +10,7 @@ __all__ = [
     "Leased",
     "Paused",
     "RayUnreachable",
+    "TaskFailed",
 ]
 
 
@@ -21,6 +22,15 @@ class BadInput(Exception):
         self.field = field
         self.problem = problem
         self.next_step = next_step
+
+
+class TaskFailed(Exception):
+    """The user's task or reward failed in a trial, and would in the others: the study cannot go on.
+    The message names the function and the row."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}; correct it and start anew")
+        self.cause = cause
 
 
 class Leased(Exception):

@@ -31,10 +31,12 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended, as its own process saw it."""
+    """How an attempt ended, as its own process saw it. `final`: the user's task or reward failed,
+    and would again."""
 
     status: Literal["finished", "diverged", "failed"]
     cause: str = ""
+    final: bool = False
 
 
 class TrialActor:
@@ -57,10 +59,15 @@ class TrialActor:
 
 def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
+    from swarm.tasks import BadTask, RewardFailed
+
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)
         result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
+    except (BadTask, RewardFailed) as error:
+        traceback.print_exc()
+        return Outcome("failed", one_line(str(error)), final=True)
     except Exception as error:
         traceback.print_exc()
         return Outcome("failed", one_line(f"{type(error).__name__}: {error}"))

@@ -28,12 +28,14 @@ OBJECT_STORE_BYTES = 100 * 2**20  # trials exchange files; the least that Ray ac
 
 @dataclass(frozen=True)
 class Ended:
-    """An attempt that no longer runs. `lost`: its process died without saying how it went."""
+    """An attempt that no longer runs. `lost`: its process died without saying how it went; `final`:
+    no other attempt can do better (see `Outcome`)."""
 
     trial: str
     attempt: int
     status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
+    final: bool = False
 
 
 class Cluster:
@@ -180,7 +182,7 @@ class Cluster:
         except ray.exceptions.RayError as error:
             ended = Ended(trial, attempt, "lost", _death(error))
         else:
-            ended = Ended(trial, attempt, outcome.status, outcome.cause)
+            ended = Ended(trial, attempt, outcome.status, outcome.cause, outcome.final)
         self.cancel(trial, attempt)  # a detached actor would keep its CPU
         return ended
 

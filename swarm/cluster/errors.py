@@ -9,10 +9,12 @@ class RayUnreachable(InfrastructureError):
     """No Ray cluster answers at the address given."""
 
     def __init__(self, address: str, problem: str) -> None:
-        super().__init__(
-            f"--ray-address {address}: {problem}; "
+        self.field = f"--ray-address {address}"
+        self.problem = problem
+        self.next_step = (
             "start one with `ray start --head`, or leave the option out to use this machine"
         )
+        super().__init__(f"{self.field}: {problem}; {self.next_step}")
         self.address = address
 
 

@@ -7,12 +7,13 @@ that names the field and the next step, for a ref that leads to no model.
 
 from pathlib import Path
 
-from swarm.models.errors import ModelUnavailable
+from swarm.models.errors import DeviceMissing, ModelUnavailable
 from swarm.models.sources import NAMES, Description, find
 from swarm.models.tiny import Progress
 
 __all__ = [
     "Description",
+    "DeviceMissing",
     "ModelUnavailable",
     "check",
     "describe",

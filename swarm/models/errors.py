@@ -15,5 +15,16 @@ class ModelUnavailable(ValueError):
         return f"{self.field}: {self.problem}; {self.next_step}"
 
 
+class DeviceMissing(ValueError):
+    """This machine has no such device, or torch was built without it."""
+
+    field = "device"
+    problem = "cuda is not there: torch finds no CUDA device"
+    next_step = "take auto or cpu, or install a torch built for CUDA"
+
+    def __init__(self) -> None:
+        super().__init__(f"{self.field}: {self.problem}; {self.next_step}")
+
+
 class FetchFailed(Exception):
     """A model's package did not arrive, or is not the one that is expected. Nothing was kept."""

@@ -22,8 +22,9 @@ class Base:
 
 def load_base(settings: ModelSettings, device: str) -> Base:
     """Load a base in eval mode (no dropout). Raises ModelUnavailable, a ValueError naming the
-    field, when `settings.ref` leads to no model or to one that transformers cannot read."""
-    where = torch.device(_device(device))
+    field, when `settings.ref` leads to no model or to one that transformers cannot read, and
+    DeviceMissing."""
+    where = torch.device(usable_device(device))
     folder = models.ensure(settings.ref)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -48,7 +49,10 @@ def _stop_tokens(ref: str, ends: int | list[int] | None) -> frozenset[int]:
     return frozenset([ends] if isinstance(ends, int) else ends)
 
 
-def _device(device: str) -> str:
+def usable_device(device: str) -> str:
+    """`cpu` or `cuda`, of a setting that may be `auto`. Raises DeviceMissing."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise models.DeviceMissing
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return device

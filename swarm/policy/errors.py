@@ -8,3 +8,6 @@ class BadAdapter(ValueError):
 
     def __init__(self, folder: Path, problem: str, next_step: str) -> None:
         super().__init__(f"adapter: {folder} {problem}; {next_step}")
+        self.field = "adapter"
+        self.problem = f"{folder} {problem}"
+        self.next_step = next_step

@@ -70,4 +70,5 @@ def _module(path: Path, digest: str) -> ModuleType:
 
 def _raised(ref: OwnRef, error: Exception) -> BadTask:
     what = ref.function or ref.path.name
-    return BadTask(f"{what} raised {type(error).__name__}: {error}", f"correct {ref.path}")
+    line = " ".join(str(error).split())
+    return BadTask(f"{what} raised {type(error).__name__}: {line}", f"correct {ref.path}")

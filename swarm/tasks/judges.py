@@ -64,7 +64,7 @@ class OwnJudge:
         try:
             values = function(prompts=prompts, completions=answers, **columns)
         except Exception as error:
-            problem = f"raised {type(error).__name__}: {error}"
+            problem = f"raised {type(error).__name__}: {' '.join(str(error).split())}"
             raise RewardFailed(self._name(function), problem, row.number) from error
         if not isinstance(values, list | tuple):
             problem = f"returned {type(values).__name__}, not a list,"

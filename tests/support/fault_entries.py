@@ -9,11 +9,14 @@ import signal
 import time
 from pathlib import Path
 
+import swarm
 from swarm.config import TrainConfig
 from swarm.runfolder import RunResult, RunWriter, read_rows
+from swarm.tasks import RewardFailed
 
 ENTRY = "fault_entries:run"
-RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES, SICK = range(100, 800, 100)
+RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES, SICK, REWARD = range(100, 900, 100)
+BROKEN_REWARD = "fault_entries:broken_reward"
 STEP_SECONDS = 0.05
 
 
@@ -26,6 +29,7 @@ def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -
         resumed_at=done,
         pid=os.getpid(),
         gpus=os.environ.get("CUDA_VISIBLE_DEVICES"),
+        trainer=swarm.__file__,
         threads=os.environ.get("OMP_NUM_THREADS"),
     )
     kind = config.seed // 100 * 100
@@ -43,6 +47,8 @@ def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -
             os.kill(os.getpid(), signal.SIGKILL)
         if step == 3 and kind == RAISES:
             raise ValueError(f"seed {config.seed} cannot learn\nsecond line")
+        if step == 3 and kind == REWARD:
+            raise RewardFailed("praise in mine.py", "returned 1 values for 4 completions", 7)
         if step == 3 and kind == HANGS:
             time.sleep(600)
     if kind == UNSEALED:
@@ -56,3 +62,10 @@ def run(config: TrainConfig, folder: Path, *, resume_from: Path | None = None) -
     )
     writer.seal(result)
     return result
+
+
+def broken_reward(
+    config: TrainConfig, folder: Path, *, resume_from: Path | None = None
+) -> RunResult:
+    """A run whose reward fails at once, whatever the seed."""
+    return run(config.with_values({"seed": REWARD}), folder, resume_from=resume_from)

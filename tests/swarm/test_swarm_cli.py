@@ -186,6 +186,20 @@ class TestBadInput:
             ),
             (["--set", "task.args.min=9"], "task.args min 9 and max 5"),
             (["--set", "model.ref=./none"], "model.ref: "),
+            (["--set", "policy.rank=513"], "policy.rank: 513 is above 512, the largest rank that"),
+            (["--set", "algorithm=grpo"], "algorithm: "),
+            (
+                ["--set", "max_staleness=2", "--set", "algorithm.name=rloo"],
+                "max_staleness above 0 needs a bounded ratio",
+            ),
+            (
+                ["--set", "max_staleness=2", "--set", "algorithm.anchor=batch_start"],
+                "leaves the gap to the sampler uncorrected: set algorithm.correction.kind",
+            ),
+            (["--set", "model.ref=no/such-model"], "fetch it where there is a network"),
+            (["--set", "model.ref=."], "the folder '.' has no config.json"),
+            (["--set", "sampling.top_p=0.9"], "sampling.top_p: there is no such setting"),
+            (["--out", "small.yaml"], "out: "),
             (["--checkpoints", "nowhere://x"], "checkpoints: nowhere://x cannot be used"),
             (["--checkpoints", "small.yaml"], "give a place that can be written to"),
             (["--resume"], "out: --resume needs the folder of a run"),
@@ -201,6 +215,69 @@ class TestBadInput:
     ) -> None:
         assert named in refused(capfd, monkeypatch, "train", config, *words)
         assert not Path("runs").exists()
+
+    @pytest.mark.parametrize("command", ["train", "sft", "eval"])
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ('{"question": "a"}', "row 1 has no `prompt`"),
+            ('{"prompt": "a>", "answer": "b"}\n{"prompt": oops}', "rows.jsonl line 2 is no JSON"),
+            ('{"prompt": "a>"}', "row 1 has no `answer`"),
+        ],
+    )
+    def test_a_data_file_names_its_row(
+        self,
+        config: Path,
+        command: str,
+        text: str,
+        named: str,
+        capfd: pytest.CaptureFixture,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        Path("rows.jsonl").write_text(text)
+        words = [command, config, "--set", "task.ref=rows.jsonl", "--set", "task.args={}"]
+        assert named in refused(capfd, monkeypatch, *words)
+        assert not Path("runs").exists()
+
+    @pytest.mark.parametrize("command", ["train", "eval"])
+    def test_a_device_that_is_not_there(
+        self,
+        config: Path,
+        command: str,
+        capfd: pytest.CaptureFixture,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+        words = [command, config, "--set", "device=cuda"]
+        assert "device: cuda is not there" in refused(capfd, monkeypatch, *words)
+        assert not Path("runs").exists()
+
+    def test_code_that_raises_is_one_line(
+        self, config: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Path("mine.py").write_text("def make():\n    raise ValueError('no\\nrows')\n")
+        words = ["train", config, "--set", "task.ref=mine.py:make", "--set", "task.args={}"]
+        assert "make raised ValueError: no rows; correct" in refused(capfd, monkeypatch, *words)
+
+    def test_with_json_it_is_a_document_too(
+        self, config: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for command in ("train", "sft", "eval"):
+            words = ["swarm", command, str(config), "--json", "--set", "batch.group_size=0"]
+            monkeypatch.setattr(sys, "argv", words)
+            with pytest.raises(SystemExit) as end:
+                cli.main()
+            out, err = capfd.readouterr()
+            document = json.loads(out)
+            assert document["exit"] == end.value.code == cli.BAD_INPUT
+            error = document["error"]
+            assert error["field"] == "batch.group_size"
+            assert err == f"error: {error['field']}: {error['problem']}; {error['next_step']}\n"
+
+    def test_sft_has_no_groups(self, config: Path) -> None:
+        """A group of one is refused for rollouts with a group baseline only."""
+        found = read_file(config, ["batch.group_size=1"], supervised=True)
+        assert found.batch.group_size == 1
 
     @pytest.mark.parametrize(
         ("text", "named"),

@@ -1,6 +1,10 @@
 """Factors of the advantage and of how token losses are reduced."""
 
 from autoresearch.planner.catalogue.record import CatalogueFactor
+from swarm.algorithms import NAMES
+
+#: Presets that learn from rewards; SFT imitates.
+RL_PRESETS = tuple(name for name in NAMES if name != "sft")
 
 FACTORS = (
     CatalogueFactor(
@@ -85,7 +89,7 @@ FACTORS = (
     ),
     CatalogueFactor(
         name="algorithm",
-        title="advantage estimator",
+        title="RL algorithm",
         kind="choice",
         sets=("algorithm.name",),
         control="grpo",
@@ -101,15 +105,14 @@ FACTORS = (
             "policy gradient method",
             "policy gradient algorithm",
         ),
-        words={
-            "grpo": (),
-            "dr_grpo": (),
-            "rloo": (),
-            "reinforce_pp": (),
-        },
+        words=dict.fromkeys(RL_PRESETS, ()),
         hints={
             "grpo": ("grpo", "group relative policy optimization"),
             "dr_grpo": ("dr grpo", "drgrpo", "grpo done right"),
+            "dapo": ("dapo",),
+            "gspo": ("gspo", "group sequence policy optimization"),
+            "cispo": ("cispo",),
+            "dppo": ("dppo",),
             "rloo": ("rloo", "reinforce leave one out"),
             "reinforce_pp": (
                 "reinforce++",
@@ -117,14 +120,25 @@ FACTORS = (
                 "reinforce plus plus",
                 "rpp",
             ),
+            "ppo": ("ppo", "proximal policy optimization"),
+            "maxrl": ("maxrl", "max rl"),
+            "dpo": ("dpo", "online dpo", "direct preference optimization"),
+            "default": ("default recipe", "default algorithm"),
         },
         expected="Near ties; normalising over the batch is reported as more stable.",
-        source="arXiv:2402.03300, arXiv:2503.20783, arXiv:2402.14740, arXiv:2501.03262",
+        source=(
+            "arXiv:2402.03300, arXiv:2503.20783, arXiv:2402.14740, arXiv:2501.03262, "
+            "arXiv:2503.14476, arXiv:2507.18071, arXiv:2506.13585, arXiv:1707.06347"
+        ),
         null_when="never between two different presets",
         traps=(
             "The papers' presets differ in KL coefficient and placement too (GRPO 0.04, RLOO 0.05, "
             "REINFORCE++ 0.01, Dr.GRPO 0); fix algorithm.kl_coef to compare estimators alone.",
-            "Each estimator may want its own learning rate; tune with equal effort.",
+            "Each may want its own learning rate; tune with equal effort.",
+            "DAPO draws more rollouts a batch than it trains on, and PPO and DPO take more passes: "
+            "read curves by tokens and wall-clock too.",
+            "Clip ranges act only after a batch's first update: GSPO, CISPO and DAPO's clip-higher "
+            "need several updates per batch to differ in their ratios.",
         ),
     ),
     CatalogueFactor(

@@ -25,12 +25,29 @@ CLIP_EXISTS = Requirement(
     _bounded,
     {"algorithm.clip_low": 0.2, "algorithm.clip_high": 0.2},
 )
+STALE = Requirement(
+    "PB410",
+    "without stale rollouts sampler and learner agree, and there is nothing to correct",
+    lambda config: config.max_staleness > 0,
+    {"max_staleness": 4},
+)
 KL_ACTIVE = Requirement(
     "PB403",
     "with kl_coef 0 no KL enters the objective",
     lambda config: config.algorithm.kl_coef > 0,
     {"algorithm.kl_coef": 0.05},
 )
+
+#: Against which policy the clipped ratio is taken, by correction.
+_ANCHORS = {
+    "none": "sampler",
+    "tis": "batch_start",
+    "icepop": "batch_start",
+    "token_mask": "sampler",
+    "sequence_mask": "sampler",
+    "decoupled": "batch_start",
+    "dppo": "sampler",
+}
 
 FACTORS = (
     CatalogueFactor(
@@ -203,5 +220,50 @@ FACTORS = (
         source="arXiv:2505.22617",
         null_when="never",
         traps=("A constant coefficient that is too large makes entropy run away.",),
+    ),
+    CatalogueFactor(
+        name="correction",
+        title="correction of the gap to the sampler",
+        kind="choice",
+        sets=("algorithm.correction.kind", "algorithm.anchor"),
+        control="none",
+        levels=("none", "tis", "icepop"),
+        pair=("none", "tis"),
+        aliases=(
+            "off policy correction",
+            "sampler correction",
+            "rollout correction",
+            "importance sampling correction",
+            "training inference mismatch",
+            "train inference mismatch",
+            "correction",
+        ),
+        words={
+            "none": ("no correction", "without correction", "without a correction", "uncorrected"),
+            "tis": (
+                "tis",
+                "truncated importance sampling",
+                "truncated is",
+                "truncated importance weights",
+            ),
+            "icepop": ("icepop", "ice pop"),
+            "token_mask": ("token mask", "token masking", "masking stale tokens"),
+            "sequence_mask": ("sequence mask", "sequence masking", "masked importance sampling"),
+            "decoupled": ("decoupled ppo", "decoupled objective", "decoupled loss"),
+            "dppo": ("divergence mask", "tv mask"),
+        },
+        values={
+            kind: {"algorithm.correction.kind": kind, "algorithm.anchor": anchor}
+            for kind, anchor in _ANCHORS.items()
+        },
+        expected="At small lag near ties; at large lag uncorrected ratios collapse first.",
+        source="arXiv:2510.18855, arXiv:2505.24298, arXiv:2410.18252",
+        null_when="staleness 0 in one numeric precision: sampler and learner agree",
+        traps=(
+            "Uncorrected, the clip sees the ratio to the sampler; tis, icepop and decoupled clip "
+            "the ratio to the batch's start and weight by the rest.",
+            "A correction shows only where rollouts are stale: fix the staleness, or cross it.",
+        ),
+        requires=(STALE, CLIP_EXISTS),
     ),
 )

@@ -173,7 +173,7 @@ FACTORS = (
         kind="choice",
         sets=("data.group_filter",),
         control="none",
-        levels=("none", "mixed_rewards"),
+        levels=("none", "mixed_rewards", "resample"),
         pair=("none", "mixed_rewards"),
         aliases=(
             "difficulty filter",
@@ -181,7 +181,6 @@ FACTORS = (
             "filtering by difficulty",
             "group filter",
             "group filtering",
-            "dynamic sampling",
             "zero variance filtering",
             "zero variance groups",
             "zero std groups",
@@ -193,11 +192,23 @@ FACTORS = (
             "prompt filtering",
             "online filtering",
         ),
-        words={"none": ("no filter", "without filtering"), "mixed_rewards": ("mixed rewards",)},
+        words={
+            "none": ("no filter", "without filtering"),
+            "mixed_rewards": ("mixed rewards",),
+            "resample": (
+                "dynamic sampling",
+                "resampling groups",
+                "resample groups",
+                "resampling zero variance groups",
+            ),
+        },
         expected="Faster per trained token; the asymptote is about the same.",
         source="arXiv:2504.03380, arXiv:2503.14476",
         null_when="every group holds right and wrong answers",
-        traps=("Dropped groups are not replaced: the arm trains on fewer groups, not on others.",),
+        traps=(
+            "mixed_rewards replaces no dropped group: the arm trains on fewer, not on others.",
+            "resample (dynamic sampling) replaces them and samples more: compare by tokens too.",
+        ),
         requires=(GROUPS,),
     ),
     CatalogueFactor(

@@ -96,10 +96,53 @@ def test_bad_input_is_one_line_and_leaves_nothing(run: Run, home: Home, case: st
     assert not home.root.exists()
 
 
-def test_usage_errors_end_with_two_as_well(run: Run):
-    assert run("start").code == 2
-    assert run("start", TOPIC, "--profile", "huge").code == 2
-    assert run("start", TOPIC, "--planner", "llm").code == 2
+#: Commands that take `--json`, of those above.
+WITH_JSON = [case for case, (words, _) in BAD.items() if words[0] in ("start", "resume", "status")]
+
+
+@pytest.mark.parametrize("case", WITH_JSON)
+def test_bad_input_is_a_document_too(run: Run, case: str):
+    """On stdout, with the same field, problem and next step as the line on stderr."""
+    said = run(*BAD[case][0], "--json")
+    error = said.document["error"]
+    assert said.document["exit"] == said.code == 2
+    parts = [error[name] for name in ("field", "problem", "next_step")]
+    assert said.err.startswith(f"error: {parts[0]}: {parts[1]}")
+    if parts[2] is not None:
+        assert said.err.endswith(f"; {parts[2]}\n")
+
+
+USAGE = {
+    "missing": (["start"], "topic: Missing argument 'TOPIC'; see: autoresearch start --help"),
+    "choice": (["start", TOPIC, "--profile", "huge"], "profile: Invalid value for '--profile'"),
+    "planner": (["start", TOPIC, "--planner", "llm"], "planner: Invalid value"),
+    "option": (["start", TOPIC, "--prfile", "full"], "--prfile: No such option: --prfile"),
+    "command": (["begin", TOPIC], "command: No such command 'begin'"),
+    "subcommand": (["playbook", "shw"], "command: No such command 'shw'"),
+    "extra": (["status", "a", "b"], "Got unexpected extra argument"),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_words_that_no_command_understands(run: Run, case: str):
+    arguments, expected = USAGE[case]
+    said = run(*arguments)
+    assert (said.code, said.out) == (2, "")
+    (line,) = said.err.splitlines()
+    assert line.startswith("error: ")
+    assert expected in line
+    assert "; see: autoresearch" in line
+    as_json = run(*arguments, "--json")
+    assert as_json.document["exit"] == as_json.code == 2
+    assert as_json.document["error"]["problem"] in line
+
+
+def test_a_group_without_a_command_shows_its_help(run: Run):
+    for words in ([], ["playbook"]):
+        said = run(*words)
+        assert said.code == 2
+        assert "Usage: autoresearch" in said.out + said.err
+        assert "error" not in said.err
 
 
 def test_a_folder_that_cannot_be_written(run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

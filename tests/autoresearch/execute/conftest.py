@@ -1,9 +1,8 @@
 """One local Ray for the tests of a module; they run `fault_entries` in place of the trainer."""
 
-from pathlib import Path
-
 import fault_entries
 import pytest
+from child_path import child_path
 
 from swarm.cluster.cluster import Cluster
 
@@ -11,7 +10,7 @@ from swarm.cluster.cluster import Cluster
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(fault_entries.__file__).parent))
+        patch.setenv("PYTHONPATH", child_path())
         log = tmp_path_factory.mktemp("study")
         with Cluster.start(None, log, cpus=2, entry=fault_entries.ENTRY) as cluster:
             yield cluster

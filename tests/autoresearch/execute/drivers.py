@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import fault_entries
+from child_path import child_path
 from small_wave import STUDY
 
 from autoresearch.study.facts import TrialFacts
@@ -22,10 +22,9 @@ HERE = Path(__file__).parent
 @contextmanager
 def driver(root: Path, address: str, steps: int, *seeds: int) -> Iterator[subprocess.Popen[str]]:
     """A driver that leads a process group of its own; killed in the end if it still lives."""
-    path = os.pathsep.join([str(Path(fault_entries.__file__).parent), str(HERE)])
     process = subprocess.Popen(
         [sys.executable, str(HERE / "drive.py"), str(root), address, str(steps), *map(str, seeds)],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": child_path(HERE)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

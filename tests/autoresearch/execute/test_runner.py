@@ -11,9 +11,10 @@ import fault_entries as entries
 import pytest
 from small_wave import STUDY, Wave, holding, specs
 
+import swarm
 from autoresearch.execute.projector import Projector
 from autoresearch.study import plan
-from autoresearch.study.errors import BudgetExhausted, Paused
+from autoresearch.study.errors import BudgetExhausted, Paused, TaskFailed
 from swarm.cluster.cluster import Cluster
 from swarm.runfolder import check_seal, manifest_digest, read_rows
 
@@ -32,6 +33,8 @@ def test_trials_run_side_by_side_and_are_not_run_again(wave: Wave) -> None:
         (attempt,) = trial.attempts
         assert attempt.folder == wave.home.attempt(STUDY, trial.spec.id, 1)
         assert check_seal(attempt.folder) == []
+        started = next(read_rows(attempt.folder / "events.jsonl"))["detail"]
+        assert started["trainer"] == swarm.__file__
         assert attempt.manifest == manifest_digest(attempt.folder)
         assert 0 < attempt.seconds < 30
         assert attempt.summary == {
@@ -77,6 +80,19 @@ def test_failures_are_retried_then_given_up_and_the_others_finish(wave: Wave) ->
         (killed_once, 1, True),
     ]
     assert any("given up" in note for note in wave.notebook.notes)
+
+
+def test_a_failing_reward_ends_the_wave_without_a_retry(wave: Wave) -> None:
+    with pytest.raises(TaskFailed, match=r"praise in mine.py .* on row 7; correct it and start"):
+        wave.run([*specs(1, steps=400), *specs(entries.REWARD, 2)])
+    trials = wave.trials()
+    assert trials[entries.REWARD].status == "failed"
+    assert [a.status for a in trials[entries.REWARD].attempts] == ["failed"]
+    assert trials[entries.REWARD].cause.startswith("praise in mine.py returned 1 values")
+    assert trials[1].status == "pending"
+    assert not trials[1].attempts[0].charged
+    assert [f["retried"] for f in wave.events("attempt-failed")] == [False]
+    assert wave.cluster.poll(0) == []
 
 
 def test_a_trial_that_hangs_is_timed_out(wave: Wave) -> None:

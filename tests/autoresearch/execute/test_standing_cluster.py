@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fault_entries as entries
 import pytest
+from child_path import child_path
 from drivers import driver, rows, trials, wait_until
 from small_wave import STUDY, holding, specs
 
@@ -21,7 +22,7 @@ def standing(monkeypatch: pytest.MonkeyPatch):
     """A standing Ray whose head runs no trials, with one node of two cores."""
     import ray.cluster_utils
 
-    monkeypatch.setenv("PYTHONPATH", str(Path(entries.__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", child_path())
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     standing = ray.cluster_utils.Cluster(
         initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from autoresearch.planner import catalogue
 from autoresearch.planner.catalogue import FACTORS, CatalogueFactor
-from autoresearch.planner.metrics import METRICS
 from autoresearch.planner.settings import known_paths
 from autoresearch.planner.words import words
 from autoresearch.study.errors import BadInput
+from autoresearch.study.metrics import METRICS
 from swarm import tasks
 
 ALL = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
@@ -24,7 +24,7 @@ def test_holds_the_factors_that_studies_ask_for() -> None:
         "temperature", "lora_rank", "lora_alpha", "sft_warmup", "difficulty_filter", "curriculum",
         "reward_shaping", "staleness", "max_length", "batch_size", "adam_beta2", "full_weights",
         "kl_estimator", "minibatches", "lora_targets", "adam_beta1", "grad_clip", "weight_decay",
-        "lr_schedule", "lr_warmup",
+        "lr_schedule", "lr_warmup", "correction",
     }  # fmt: skip
     assert asked <= FACTORS.keys()
 

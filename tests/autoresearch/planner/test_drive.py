@@ -12,6 +12,7 @@ from pathlib import Path
 import fault_entries
 import pytest
 import study_driver
+from child_path import child_path
 
 from autoresearch.execute.observer import Silent
 from autoresearch.planner.drive import busy_seconds, new_study, run_study
@@ -26,7 +27,6 @@ from swarm import models
 from swarm.config import TrainConfig
 
 TOPIC = "does dividing by the group std matter in GRPO?"
-SUPPORT = str(Path(fault_entries.__file__).parent)
 
 #: Of this study seed no trial is a fault; of seed 0 each tuning trial fails, and each of the
 #: confirmation is killed once.
@@ -37,7 +37,7 @@ SOUND, FAULTY = 1, 0
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fault entries need no model, and their workers must find them."""
     monkeypatch.setattr(models, "ensure", lambda ref, progress=None: Path())
-    monkeypatch.setenv("PYTHONPATH", SUPPORT)
+    monkeypatch.setenv("PYTHONPATH", child_path())
 
 
 def start(home: Home, seed: int) -> str:
@@ -71,6 +71,20 @@ def test_a_study_whose_trials_fail_ends_with_a_report_that_says_so(tmp_path: Pat
     assert [h["verdict"] for h in summary.hypotheses] == ["inconclusive"]
     again = run_study(home, study, observer=Silent(), entry="nothing:at_all")
     assert again.hypotheses == summary.hypotheses
+
+
+def test_a_failing_reward_ends_the_study_in_one_line(tmp_path: Path):
+    home = Home(tmp_path)
+    study = start(home, SOUND)
+    entry = fault_entries.BROKEN_REWARD
+    summary = run_study(home, study, observer=Silent(), entry=entry)
+    assert (summary.end, summary.exit_code, summary.report) == ("failed", 1, None)
+    assert summary.cause == (
+        "praise in mine.py returned 1 values for 4 completions on row 7; correct it and start anew"
+    )
+    facts = facts_of(home, study)
+    assert all(len(trial.attempts) <= 1 for trial in facts.trials)
+    assert any(trial.status == "failed" for trial in facts.trials)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from autoresearch.planner.catalogue import FACTORS
+from autoresearch.planner.catalogue.advantages import RL_PRESETS
 from autoresearch.planner.offline import draft
 from autoresearch.planner.options import StartOptions
 from autoresearch.planner.preview import preview
@@ -17,6 +18,7 @@ from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Plan
+from swarm.config import TrainConfig
 
 STD = ("advantage-std", {"advantage_std": "group_std"}, "eval/acc")
 RANK = ("lora-rank", {"lora_rank": 8}, "eval/acc")
@@ -34,6 +36,8 @@ LENGTH = (
 NOISE = ("noise-floor", {"replicate": "a"}, "eval/acc")
 RATE_BATCH = ("factor-sweep", {"learning_rate": 1e-3, "batch_size": 128}, "eval/acc")
 KL = ("kl-penalty", {"kl_coef": 0.0}, "eval/acc")
+TIS = ("factor-sweep", {"correction": "none"}, "eval/acc")
+DYNAMIC = ("factor-sweep", {"difficulty_filter": "none"}, "eval/acc")
 
 TOPICS = {
     "does dividing by the group std matter in GRPO?": STD,
@@ -52,6 +56,20 @@ TOPICS = {
     "is RLOO better than GRPO?": ALGORITHMS,
     "which policy gradient estimator should I use for RLVR?": ALGORITHMS,
     "reinforce++ or grpo": ALGORITHMS,
+    "is GSPO better than GRPO?": ALGORITHMS,
+    "DAPO against GRPO": ALGORITHMS,
+    "does PPO with a critic beat GRPO?": ALGORITHMS,
+    "GRPO, CISPO, MaxRL or DPPO": ALGORITHMS,
+    "is online DPO worse than GRPO?": ALGORITHMS,
+    "does TIS help under staleness?": TIS,
+    "truncated importance sampling with stale rollouts of 4 versions": TIS,
+    "IcePop or TIS under asynchronous training?": (
+        "factor-sweep",
+        {"correction": "icepop"},
+        "eval/acc",
+    ),
+    "does dynamic sampling help?": DYNAMIC,
+    "dynamic sampling vs no filter in GRPO": DYNAMIC,
     "how much SFT before RL": SFT,
     "does a cold start with supervised fine-tuning help RL?": SFT,
     "effect of SFT warm-up steps on GRPO": SFT,
@@ -115,6 +133,10 @@ def test_a_topic_leads_to_its_factors_control_and_metric(
     [
         ("GRPO vs RLOO vs REINFORCE++", "algorithm", {"grpo", "rloo", "reinforce_pp"}),
         ("GRPO, RLOO", "algorithm", {"grpo", "rloo"}),
+        ("is GSPO better than GRPO?", "algorithm", {"grpo", "gspo"}),
+        ("does PPO beat GRPO or DAPO?", "algorithm", {"grpo", "ppo", "dapo"}),
+        ("does TIS help under staleness?", "correction", {"none", "tis"}),
+        ("does dynamic sampling help?", "difficulty_filter", {"none", "resample"}),
         ("dr.grpo or grpo", "algorithm", {"grpo", "dr_grpo"}),
         ("is group size 16 better than 4 at the same rollouts", "group_size", {4, 16}),
         ("does group size 4 help?", "group_size", {8, 4}),
@@ -187,6 +209,33 @@ def test_estimators_share_one_kl_coefficient() -> None:
     } == {0.02}
 
 
+@pytest.mark.parametrize("name", RL_PRESETS)
+def test_every_preset_can_be_an_arm(name: str) -> None:
+    """With its own `data`, and the one KL coefficient of the study."""
+    topic = f"GRPO vs {name.replace('_', ' ')}".replace("default", "the default recipe")
+    drafted = plan(topic if name != "grpo" else "GRPO vs RLOO")
+    configs = [drafted.train_config(arm.id, "reverse", 0, {}) for arm in drafted.arms]
+    (found,) = [config for config in configs if config.algorithm.name == name]
+    assert found.algorithm.kl_coef == 0
+    wanted = TrainConfig().with_values({"algorithm.name": name, "algorithm.kl_coef": 0.0})
+    assert (found.algorithm, found.data) == (wanted.algorithm, wanted.data)
+
+
+def test_a_filter_that_the_user_fixes_holds_in_every_arm() -> None:
+    drafted = plan("GRPO vs DAPO", set={"data.group_filter": "mixed_rewards"})
+    configs = [drafted.train_config(arm.id, "reverse", 0, {}) for arm in drafted.arms]
+    assert {config.data.group_filter for config in configs} == {"mixed_rewards"}
+
+
+def test_a_correction_is_studied_on_stale_rollouts() -> None:
+    for topic in ("does TIS help under staleness?", "does TIS help?"):
+        drafted = plan(topic)
+        configs = [drafted.train_config(arm.id, "reverse", 0, {}) for arm in drafted.arms]
+        assert [c.max_staleness for c in configs] == [4, 4]
+        assert [c.algorithm.correction.kind for c in configs] == ["none", "tis"]
+        assert [c.algorithm.anchor for c in configs] == ["sampler", "batch_start"]
+
+
 def test_group_sizes_that_do_not_divide_the_rollouts_move_them() -> None:
     drafted = plan("6 or 12 samples per prompt")
     assert drafted.train.batch.rollouts % 12 == 0
@@ -227,8 +276,7 @@ def test_a_topic_that_nothing_fits_names_the_nearest_playbooks() -> None:
 @pytest.mark.parametrize(
     ("topic", "message"),
     [
-        ("GRPO vs PPO", "no preset for PPO"),
-        ("is DAPO any good", "ask for its parts"),
+        ("GRPO vs REINFORCE", "no preset for REINFORCE"),
         ("rank 1000", "whole number from 1 to 512"),
         ("group size, KL and temperature", "3 factors"),
         ("group size 1", "group_size of 2 or more"),

@@ -140,7 +140,7 @@ def test_failures_causes_and_adapters_are_told(claims: ClaimSet) -> None:
 def test_a_hypothesis_on_entropy_is_shown_with_accuracy_curves(tmp_path: Path) -> None:
     claims = claims_of(tmp_path, Shape(metric="policy/entropy", failed=()))
     text = render(claims)
-    assert claims.by_id()["H1.effect"].unit == "nats"
+    assert claims.by_id()["H1.effect"].unit == "nats per token"
     assert "(figures/curves.png)" in text
     assert "| `eval/acc` at step | 0 |" in text
     assert "**Score.** A trial's score on `policy/entropy` is the mean over the training" in text

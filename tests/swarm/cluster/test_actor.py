@@ -46,6 +46,13 @@ def test_an_exception_is_a_failure_in_one_line(tmp_path: Path, capfd) -> None:
     assert "Traceback" in capfd.readouterr().err
 
 
+def test_a_failing_reward_is_final_and_named(tmp_path: Path) -> None:
+    """Whatever would try again would fail again."""
+    outcome = run_job(job(tmp_path, entries.REWARD))
+    cause = "praise in mine.py returned 1 values for 4 completions on row 7"
+    assert outcome == Outcome("failed", cause, final=True)
+
+
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [

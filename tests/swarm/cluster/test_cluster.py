@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fault_entries as entries
 import pytest
+from child_path import child_path
 
 from swarm.cluster.actor import worker_log
 from swarm.cluster.cluster import Cluster, Ended
@@ -18,7 +19,7 @@ from swarm.runfolder import check_seal, read_rows
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(entries.__file__).parent))
+        patch.setenv("PYTHONPATH", child_path())
         log = tmp_path_factory.mktemp("study")
         with Cluster.start(None, log, cpus=2, entry=entries.ENTRY) as cluster:
             yield cluster

@@ -1,12 +1,9 @@
-"""The metrics that a hypothesis may be about: the names that trials log, and how to read them."""
+"""The metrics that trials log: their units, and what a hypothesis about one takes for granted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
-
-from autoresearch.playbook.suggest import did_you_mean
-from autoresearch.study.errors import BadInput
 
 
 @dataclass(frozen=True)
@@ -15,7 +12,8 @@ class Metric:
 
     `min_effect` is a smallest effect of interest that suits the small built-in tasks, `prior_sd`
     a guess of the standard deviation over seeds that the pilot replaces; both in the metric's
-    unit. `floor` is the score of a diverged run. `better` is None where neither sign is good.
+    `unit`, which decides how reports round it. `floor` is the score of a diverged run. `better` is
+    None where neither sign is good.
     """
 
     name: str
@@ -131,27 +129,34 @@ _DIAGNOSTIC = (
     Metric("policy/ratio_max", "largest probability ratio", "ratio"),
     Metric("mismatch/kl", "KL between sampler and learner", "nats per token"),
     Metric("staleness/mean", "mean age of the sampling policy", "updates"),
+    Metric("mismatch/ess", "effective sample size of the ratios", "share"),
+    Metric("mismatch/masked_frac", "share of tokens masked by the correction", "share"),
     Metric("loss/policy", "policy loss", "loss"),
+    Metric("loss/value", "value loss", "loss"),
+    Metric("dpo/margin", "log-ratio margin of preferred answers", "nats"),
+    Metric("dpo/acc", "share of pairs ranked rightly", "share"),
     Metric("loss/kl", "KL loss", "loss"),
     Metric("optim/lr", "learning rate", "rate"),
     Metric("optim/grad_norm", "gradient norm", "norm"),
     Metric("tokens/prompt", "prompt tokens", "tokens"),
     Metric("tokens/completion", "sampled tokens", "tokens"),
     Metric("tokens/trained", "trained tokens", "tokens"),
-    Metric("time/rollout", "sampling time", "seconds"),
-    Metric("time/learn", "learning time", "seconds"),
-    Metric("time/sync", "synchronisation time", "seconds"),
-    Metric("time/eval", "evaluation time", "seconds"),
+    Metric("time/rollout", "sampling time", "s"),
+    Metric("time/learn", "learning time", "s"),
+    Metric("time/sync", "synchronisation time", "s"),
+    Metric("time/eval", "evaluation time", "s"),
     Metric("perf/tokens_per_sec", "tokens per second", "tokens/s"),
     Metric("data/groups_dropped", "dropped groups", "groups"),
+    Metric("data/groups_resampled", "groups drawn in place of dropped ones", "groups"),
+    Metric("data/groups_missing", "groups still missing after all draws", "groups"),
+    Metric("eval/length", "length of held-out answers", "tokens"),
+    Metric("eval/length_wrong", "length of wrong held-out answers", "tokens"),
 )
 
 #: Every metric of a run folder by name. Those with a `min_effect` may carry a hypothesis.
 METRICS: Mapping[str, Metric] = MappingProxyType({m.name: m for m in (*_PRIMARY, *_DIAGNOSTIC)})
 
 
-def metric(name: str) -> Metric:
-    """The metric of this name. Raises BadInput with the nearest known name."""
-    if name not in METRICS:
-        raise BadInput("metric", f"{name!r} is logged by no trial", did_you_mean(name, METRICS))
-    return METRICS[name]
+def unit_of(name: str) -> str:
+    """The unit of a metric; empty for one that the table does not know."""
+    return METRICS[name].unit if name in METRICS else ""

@@ -1,0 +1,71 @@
+"""How a command line ends: each error that a user can act on is one line and an exit code, and
+with `--json` one document too."""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import typer
+from typer.exceptions import TyperException
+
+BAD_INPUT = 2
+
+
+def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoReturn:
+    """Run `app` on the words of the command line and exit.
+
+    `exit_code` knows the code of an error with a message for the user, and gives None for a defect,
+    which is raised. An error's line goes to stderr; with `--json` stdout gets
+    `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
+    null.
+    """
+    try:
+        code = app(standalone_mode=False, prog_name=app.info.name)
+    except typer.Abort:
+        sys.stderr.write("error: aborted\n")
+        sys.exit(1)
+    except TyperException as error:
+        if not error.format_message():  # a group without a command has shown its help
+            sys.exit(BAD_INPUT)
+        _end(_usage(error), BAD_INPUT)
+    except Exception as error:
+        known = exit_code(error)
+        if known is None:
+            raise
+        _end(_parts(error), known, str(error))
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def wants_json(words: Sequence[str]) -> bool:
+    """Whether `--json` is among the options of a command line."""
+    options = words[: words.index("--")] if "--" in words else words
+    return "--json" in options
+
+
+def _end(parts: dict[str, str | None], code: int, text: str = "") -> NoReturn:
+    line = text or f"{parts['field']}: {parts['problem']}; {parts['next_step']}"
+    sys.stderr.write(f"error: {line}\n")
+    if wants_json(sys.argv[1:]):
+        sys.stdout.write(json.dumps({"error": parts, "exit": code}, indent=2) + "\n")
+    sys.exit(code)
+
+
+def _parts(error: Exception) -> dict[str, str | None]:
+    """Which field, what is wrong with it, what to do next, as far as the error says."""
+    names = ("field", "problem", "next_step")
+    if all(hasattr(error, name) for name in names):
+        return {name: getattr(error, name) or None for name in names}
+    return {"field": None, "problem": str(error), "next_step": None}
+
+
+def _usage(error: Any) -> dict[str, str | None]:
+    """The same of words that no command understands."""
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    option = getattr(error, "option_name", None) or (parameter and parameter.name)
+    command = context.command_path if context is not None else "the command"
+    return {
+        "field": option or "command",
+        "problem": " ".join(error.format_message().split()).rstrip("."),
+        "next_step": f"see: {command} --help",
+    }

@@ -1,0 +1,52 @@
+"""The task of the real run: what its reward pays for, and its prompts."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.configs import sums
+from benchmarks.smollm2_grpo import CONFIG, format_share
+from swarm import configfile, tasks
+
+
+def said(text: str) -> list[sums.Message]:
+    return [{"role": "assistant", "content": text}]
+
+
+@pytest.mark.parametrize(
+    ("text", "reward"),
+    [
+        ("5 + 19 = 24", 1.0),
+        ("5 + 19 = 24\n", 1.0),
+        ("5 + 19 = 23", sums.FORMAT_REWARD),
+        ("19 + 5 = 24", 0.0),
+        ("5 + 19 = 24.", 0.0),
+        ("The sum is 5 + 19 = 24", 0.0),
+        ("24", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_reward(text: str, reward: float) -> None:
+    task = sums.make()
+    assert task.reward([[]], [said(text)], a=[5], b=[19]) == [reward]
+    assert task.correct([[]], [said(text)], a=[5], b=[19]) == [reward == 1.0]
+
+
+def test_the_config_runs_this_task_with_grpo() -> None:
+    config = configfile.read_file(CONFIG, ["model.ref=tiny"])
+    task = tasks.load(config.task)
+    assert config.algorithm.name == "grpo"
+    assert Path(config.task.ref.partition(":")[0]) == Path(sums.__file__)
+    assert task.digest == config.task.digest
+    assert len(task.evaluation(config.evaluation.prompts)) >= 50
+
+
+def test_the_share_in_form_follows_from_reward_and_accuracy() -> None:
+    texts = ["5 + 19 = 24", "5 + 19 = 23", "no", "5 + 19 = 1", "5 + 19 = 24"]
+    task = sums.make()
+    n = len(texts)
+    answers = [said(text) for text in texts]
+    rewards = task.reward([[]] * n, answers, a=[5] * n, b=[19] * n)
+    right = task.correct([[]] * n, answers, a=[5] * n, b=[19] * n)
+    metrics = {"eval/proxy": sum(rewards) / n, "eval/acc": sum(right) / n}
+    assert format_share(metrics) == pytest.approx(4 / n)
