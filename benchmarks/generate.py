@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.generate_sweep import SLOTS, best_settings, sweep
+from benchmarks.generate_sweep import SLOTS, Best, best_settings, sweep
 from benchmarks.harness import (
     Payload,
     Ratio,
@@ -81,19 +81,19 @@ class Generated(Sample):
 
 def start(stack: ExitStack, plan: Plan) -> dict[str, tuple[Worker, int]]:
     """A process and a number of slots for each variant of the case."""
-    best = best_settings()
+    best = best_settings() | {"vllm": Best({}, SLOTS)}
     running = {}
     for variant in plan.variants:
-        system = SYSTEM[variant]
-        if system == "vllm":
-            if not installed():
-                continue
-            settings, slots = {"slots": SLOTS}, SLOTS
-        else:
-            settings, slots = best[system].settings, plan.slots or best[system].slots
+        if variant == VLLM and not installed():
+            continue
+        found = best[SYSTEM[variant]]
+        slots = plan.slots or found.slots
+        settings = found.settings
         if variant == ARRIVAL:
             settings = settings | {"order": "arrival"}
-        spec = {"system": system, "dtype": plan.dtype, "settings": settings}
+        if variant == VLLM:
+            settings = settings | {"slots": slots}
+        spec = {"system": SYSTEM[variant], "dtype": plan.dtype, "settings": settings}
         worker = stack.enter_context(Worker("benchmarks.generate_worker", [json.dumps(spec)]))
         running[variant] = (worker, slots)
     return running
@@ -148,7 +148,8 @@ def seconds(samples: list[Generated], case: str, variant: str) -> list[float]:
 def faster(samples: list[Generated], plan: Plan) -> tuple[str, Ratio]:
     """The fastest of transformers' ways in a case, and its time over this engine's."""
     ours = seconds(samples, plan.case, OURS)
-    found = {v: seconds(samples, plan.case, v) for v in plan.variants if v in RIVALS}
+    ran = {s.variant for s in samples if s.case == plan.case}
+    found = {v: seconds(samples, plan.case, v) for v in RIVALS if v in ran}
     rival = min(found, key=lambda name: float(np.median(found[name])))
     return rival, ratio(found[rival], ours)
 
