@@ -19,7 +19,7 @@ PREFILL_TOKENS = 8192
 
 @dataclass(frozen=True)
 class Prefill:
-    """Prompts that went through the model together: keys and values [L, 2, P, W, C] and
+    """Prompts that went through the model together: keys and values [L, 2, P, K, W, D] and
     next-token logits [P, V]."""
 
     kv: Tensor

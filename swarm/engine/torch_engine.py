@@ -75,7 +75,7 @@ class TorchEngine:
             if free >= min(prompts.waiting, math.ceil(REFILL_SHARE * size)) > 0:
                 for admitted in prompts.take(free):
                     if cache is None:
-                        cache = RowCache(size, admitted.prefill.kv, trunk.key_heads)
+                        cache = RowCache(size, admitted.prefill.kv)
                     self._admit(rows, cache, admitted)
                 _close_gaps(rows, cache, results)
             if rows.count and cache is not None:

@@ -17,7 +17,7 @@ class Trunk:
     """A causal language model whose rows use the given slots. Adapters are read when it is made."""
 
     def __init__(self, host: AdapterHost, slots: Iterable[str | None]) -> None:
-        """Raises ValueError naming a slot that holds no adapter, or one that is not finite."""
+        """Raises ValueError naming a slot that holds no adapter."""
         used = sorted({slot for slot in slots if slot is not None})
         for slot in used:
             if not host.holds(slot):
@@ -26,16 +26,12 @@ class Trunk:
         self.device = next(host.model.parameters()).device
         self.decoder: Any = host.model.get_decoder()  # type: ignore[operator]
         self.head: Any = host.model.get_output_embeddings()  # type: ignore[operator]
-        config = self.decoder.config
-        self.key_heads: int = (
-            getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        )
         self.mixture = Mixture(host, used) if len(set(slots)) > 1 else None
 
     def prefill(
         self, prompts: Sequence[tuple[int, ...]], slots: Sequence[str | None]
     ) -> tuple[Tensor, Tensor]:
-        """Keys and values [L, 2, P, W, C] and next-token logits [P, V] of right-padded prompts.
+        """Keys and values [L, 2, P, K, W, D] and next-token logits [P, V] of right-padded prompts.
 
         Padding is behind every token that counts, so the causal mask is all it takes.
         """

@@ -1,9 +1,8 @@
 """Rows of several adapters, and of the bare base, through one forward pass, for sampling.
 
-In each layer the adapters' matrices stand below each other: A [K, in] and B [K, out], K the sum of
-ranks. The low-rank activations x Aᵀ [K] of a row are multiplied by its mask (the adapter's scale
-where its own adapter stands, 0 elsewhere), then by B. Two matrix products of ordinary size read
-each adapter once, whatever the order of rows and the ranks; a row's work grows with K.
+In each layer the adapters stand stacked, A [S, in, R] and B [S, R, out], smaller ranks and layers
+without the adapter filled up with zeros. Rows are brought together by adapter, so that two batched
+products serve them all and read each adapter once. Nothing of one row enters another's sums.
 """
 
 from collections.abc import Sequence
@@ -12,70 +11,89 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from swarm.policy.lora import AdapterHost, LoraLinear
-
-#: Which slot's adapter stands where: (slot's number, rank, scale) from the top.
-Layout = tuple[tuple[int, int, float], ...]
+from swarm.policy.lora import AdapterHost, LoraLinear, Pair
 
 
 @dataclass(frozen=True)
 class _Stack:
-    layout: Layout
-    a_IK: Tensor
-    b_KO: Tensor
+    """The adapters of one layer; `b_SRO` contains the scales."""
+
+    a_SIR: Tensor
+    b_SRO: Tensor
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    """`gathered` [S x M] are the batch rows by adapter, each adapter's padded to M with any row;
+    `rows` [N] are the rows that have an adapter, `places` [N] where they stand in `gathered`.
+    `in_order`: the whole batch is gathered as it stands."""
+
+    gathered: Tensor
+    rows: Tensor
+    places: Tensor
+    in_order: bool
 
 
 class Mixture:
     """Adapters of a host, copied, and which row of the batch uses which."""
 
     def __init__(self, host: AdapterHost, slots: Sequence[str]) -> None:
-        """Raises ValueError naming a slot whose weights are not finite: its zero share in other
-        rows would not be zero."""
         self.slots = tuple(slots)
-        self._stacks: dict[LoraLinear, _Stack] = {}
-        for layer in host.layers.values():
-            present = [(n, layer.pairs[s]) for n, s in enumerate(slots) if s in layer.pairs]
-            if not present:
-                continue
-            for number, pair in present:
-                if not (pair.a.isfinite().all() and pair.b.isfinite().all()):
-                    raise ValueError(f"the adapter in slot {slots[number]!r} is not finite")
-            self._stacks[layer] = _Stack(
-                tuple((n, pair.a.shape[0], pair.scale) for n, pair in present),
-                torch.cat([pair.a.detach() for _, pair in present]).T,
-                torch.cat([pair.b.detach().T for _, pair in present]),
-            )
-        layouts = {stack.layout: stack.b_KO.device for stack in self._stacks.values()}
-        self._scales_SK = {
-            layout: self._scales(layout).to(where) for layout, where in layouts.items()
+        self._stacks = {
+            layer: _stack([layer.pairs.get(slot) for slot in slots])
+            for layer in host.layers.values()
+            if any(slot in layer.pairs for slot in slots)
         }
-        self._masks: dict[Layout, Tensor] = {}
-
-    def _scales(self, layout: Layout) -> Tensor:
-        """[S + 1, K]: the mask of a row of each slot; the last is the bare base's."""
-        scales_SK = torch.zeros(len(self.slots) + 1, sum(rank for _, rank, _ in layout))
-        start = 0
-        for number, rank, scale in layout:
-            scales_SK[number, start : start + rank] = scale
-            start += rank
-        return scales_SK
+        self._device = next(host.model.parameters()).device
+        self._row_slots: tuple[str | None, ...] = ()
+        self._assigned = self._assignment()
 
     def assign(self, row_slots: Sequence[str | None]) -> None:
         """Row i of the next passes uses slot `row_slots[i]`; None is the bare base."""
-        number = {slot: n for n, slot in enumerate(self.slots)} | {None: len(self.slots)}
-        rows = torch.as_tensor([number[slot] for slot in row_slots])
-        self._masks = {
-            layout: scales_SK[rows.to(scales_SK.device)][:, None]
-            for layout, scales_SK in self._scales_SK.items()
-        }
+        if tuple(row_slots) != self._row_slots:
+            self._row_slots = tuple(row_slots)
+            self._assigned = self._assignment()
+
+    def _assignment(self) -> _Assignment:
+        by_slot = [
+            [row for row, slot in enumerate(self._row_slots) if slot == own] for own in self.slots
+        ]
+        most = max(map(len, by_slot))
+        gathered = [row for rows in by_slot for row in rows + [0] * (most - len(rows))]
+        rows = [row for rows in by_slot for row in rows]
+        places = [n * most + i for n, rows in enumerate(by_slot) for i in range(len(rows))]
+        whole = list(range(len(self._row_slots)))
+        gathered_N, rows_N, places_N = (
+            torch.tensor(part, dtype=torch.long, device=self._device)
+            for part in (gathered, rows, places)
+        )
+        return _Assignment(gathered_N, rows_N, places_N, gathered == rows == whole)
 
     def add(self, layer: LoraLinear, x_BTI: Tensor, y_BTO: Tensor) -> Tensor:
-        """`y_BTO` plus each row's own adapter of `layer` at `x_BTI`."""
-        stack = self._stacks.get(layer)
-        if stack is None:
+        """`y_BTO`, in place, plus each row's own adapter of `layer` at `x_BTI`."""
+        stack, now = self._stacks.get(layer), self._assigned
+        if stack is None or not len(now.rows):
             return y_BTO
-        low_BTK = (x_BTI.to(stack.a_IK.dtype) @ stack.a_IK) * self._masks[stack.layout]
-        if y_BTO.dtype != stack.b_KO.dtype:
-            return y_BTO + (low_BTK @ stack.b_KO).to(y_BTO.dtype)
-        y_NO = torch.addmm(y_BTO.flatten(0, 1), low_BTK.flatten(0, 1), stack.b_KO)
-        return y_NO.view_as(y_BTO)
+        slots, _, width = stack.b_SRO.shape
+        if not now.in_order:
+            x_BTI = x_BTI[now.gathered]
+        x_SNI = x_BTI.reshape(slots, -1, x_BTI.shape[2]).to(stack.a_SIR.dtype)
+        low_SNR = torch.bmm(x_SNI, stack.a_SIR)
+        if now.in_order and y_BTO.dtype == stack.b_SRO.dtype:
+            y_SNO = y_BTO.view(slots, -1, width)
+            return torch.baddbmm(y_SNO, low_SNR, stack.b_SRO).view_as(y_BTO)
+        delta_GTO = torch.bmm(low_SNR, stack.b_SRO).view(len(x_BTI), -1, width)
+        return y_BTO.index_add_(0, now.rows, delta_GTO[now.places].to(y_BTO.dtype))
+
+
+def _stack(pairs: Sequence[Pair | None]) -> _Stack:
+    present = [pair for pair in pairs if pair is not None]
+    rank = max(pair.a.shape[0] for pair in present)
+    like = present[0]
+    a_SIR = like.a.new_zeros(len(pairs), like.a.shape[1], rank)
+    b_SRO = like.b.new_zeros(len(pairs), rank, like.b.shape[0])
+    for n, pair in enumerate(pairs):
+        if pair is not None:
+            a_SIR[n, :, : pair.a.shape[0]] = pair.a.detach().T
+            b_SRO[n, : pair.a.shape[0]] = pair.b.detach().T * pair.scale
+    return _Stack(a_SIR, b_SRO)
