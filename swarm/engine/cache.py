@@ -1,11 +1,13 @@
 """Keys and values of prompts and of rows in flight, in buffers that are written in place.
 
-Axes: L layers, 2 for keys and values, R rows, K key heads, W columns, D head width. Column p of a row
-holds its position p, so a row of length n attends to columns below n, whatever lies beyond.
+Axes: L layers, 2 for keys and values, R rows, K key heads, W columns, D head width. Column p of a
+row holds its position p, so a row of length n attends to columns below n, whatever lies beyond.
 """
 
+import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
@@ -14,7 +16,7 @@ from transformers.cache_utils import Cache
 SPARE = 32
 
 
-class PromptCache(Cache):
+class PromptCache(Cache):  # type: ignore[misc]
     """What a prefill leaves behind: each layer's keys and values, as they came."""
 
     def __init__(self) -> None:
@@ -37,7 +39,7 @@ class PromptCache(Cache):
         return query_length, 0
 
     def stacked(self) -> Tensor:
-        """[L, 2, R, K, W, D]. Raises ValueError where layers, or keys and values, differ in shape."""
+        """[L, 2, R, K, W, D]. Raises ValueError where not all keys and values have one shape."""
         shapes = {tensor.shape for pair in self.found for tensor in pair}
         if len(shapes) != 1:
             raise ValueError(
@@ -47,14 +49,14 @@ class PromptCache(Cache):
         return torch.stack([torch.stack(pair) for pair in self.found])
 
 
-class RowCache(Cache):
+class RowCache(Cache):  # type: ignore[misc]
     """The rows in flight, always the first ones; capacity grows in columns."""
 
     def __init__(self, rows: int, like: Tensor) -> None:
         """Room for `rows` rows of the first prompts `like` [L, 2, _, K, W, D] and some tokens."""
         super().__init__(layers=[])
         layers, two, _, heads, columns, width = like.shape
-        self._hold(like.new_zeros(layers, two, rows, heads, columns + SPARE, width))
+        self._hold(_zeros((layers, two, rows, heads, columns + SPARE, width), like))
 
     def _hold(self, kv: Tensor) -> None:
         self.kv = kv
@@ -66,9 +68,9 @@ class RowCache(Cache):
         have = self.kv.shape[4]
         if columns <= have:
             return
-        shape = list(self.kv.shape)
-        shape[4] = max(columns, have + have // 2)
-        grown = self.kv.new_zeros(shape)
+        grown = _zeros(
+            (*self.kv.shape[:4], max(columns, have + have // 2), self.kv.shape[5]), self.kv
+        )
         grown[..., :have, :] = self.kv
         self._hold(grown)
 
@@ -104,3 +106,14 @@ class RowCache(Cache):
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return self._columns - 1
+
+
+def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
+    """Zeros in memory that the system clears when it is touched, on the CPU: most may never be.
+
+    Columns that are masked must hold numbers: a weight of 0 times NaN is NaN.
+    """
+    if like.device.type != "cpu":
+        return like.new_zeros(shape)
+    raw = np.zeros(math.prod(shape) * like.element_size(), np.uint8)
+    return torch.from_numpy(raw).view(like.dtype).view(shape)

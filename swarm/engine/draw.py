@@ -23,7 +23,7 @@ def draw(logits_BV: Tensor, temperatures_B: Tensor, uniforms_B: Tensor) -> tuple
     width = min(BLOCK, vocabulary)
     if vocabulary % width:
         masses_BV = torch.nn.functional.pad(masses_BV, (0, -vocabulary % width))
-    masses_BNW = masses_BV.unflatten(1, (-1, width))
+    masses_BNW = masses_BV.view(len(masses_BV), -1, width)
     blocks_BN = masses_BNW.sum(-1).double()
     cdf_BN = blocks_BN.cumsum(-1)
     target_B1 = uniforms_B[:, None].clamp(max=BELOW_ONE) * cdf_BN[:, -1:]

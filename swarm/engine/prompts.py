@@ -10,8 +10,9 @@ from swarm.engine.rows import Member
 from swarm.engine.trunk import Trunk
 from swarm.records import SampleRequest
 
-#: A prefill holds prompts of at most this many times the length of its shortest.
-PADDING = 1.25
+#: A prefill holds prompts of at most this many times the length of its shortest, and some tokens:
+#: another pass costs more than that padding.
+PADDING, SLACK = 1.25, 16
 
 #: Tokens of a prefill, padding included, unless one prompt alone has more.
 PREFILL_TOKENS = 8192
@@ -82,7 +83,7 @@ def buckets(lengths: Sequence[int]) -> list[list[int]]:
     for i in sorted(range(len(lengths)), key=lengths.__getitem__):
         fits = (
             parts
-            and lengths[i] <= PADDING * lengths[parts[-1][0]]
+            and lengths[i] <= PADDING * lengths[parts[-1][0]] + SLACK
             and lengths[i] * (len(parts[-1]) + 1) <= PREFILL_TOKENS
         )
         if fits:

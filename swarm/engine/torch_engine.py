@@ -96,7 +96,7 @@ class TorchEngine:
         cache.admit(start, admitted.prefill.kv, places)
         asked = [rows.requests[r] for r, _ in admitted.members]
         rows.admit(
-            admitted.members, [min(a.max_tokens, self.context - len(a.prompt)) for a in asked]
+            admitted.members, [int(min(a.max_tokens, self.context - len(a.prompt))) for a in asked]
         )
         _draw(rows, slice(start, rows.count), admitted.prefill.logits_PV[places])
 

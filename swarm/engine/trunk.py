@@ -26,7 +26,7 @@ class Trunk:
         self.device = next(host.model.parameters()).device
         self.decoder: Any = host.model.get_decoder()  # type: ignore[operator]
         self.head: Any = host.model.get_output_embeddings()  # type: ignore[operator]
-        self.mixture = Mixture(host, used) if len(set(slots)) > 1 else None
+        self.mixture = Mixture(host, used) if used else None
 
     def prefill(
         self, prompts: Sequence[tuple[int, ...]], slots: Sequence[str | None]
@@ -86,6 +86,6 @@ class Trunk:
 
     def _routed(self, slots: Sequence[str | None]) -> AbstractContextManager[None]:
         if self.mixture is None:
-            return self.host.routing.rows(Span(slots[0], 0, len(slots)))
+            return self.host.routing.rows(Span(None, 0, len(slots)))
         self.mixture.assign(slots)
         return self.host.routing.mixed(self.mixture)

@@ -34,9 +34,10 @@ def grouped_attention(
     rows, heads, queries, width = query_BHTD.shape
     shared = key_BKWD.shape[1]
     if queries > 1 or heads == shared:
-        return sdpa_attention_forward(
+        plain: tuple[Tensor, None] = sdpa_attention_forward(
             module, query_BHTD, key_BKWD, value_BKWD, attention_mask, scaling=scaling, **kwargs
         )
+        return plain
     query_BKGD = query_BHTD.view(rows, shared, heads // shared, width)
     mixed_BKGD = scaled_dot_product_attention(
         query_BKGD, key_BKWD, value_BKWD, attn_mask=attention_mask, scale=scaling
