@@ -9,8 +9,9 @@ Each round is another seed. Draws differ between systems, so what is compared is
 token takes, end tokens counted, padding not; mean lengths must agree within their noise.
 
 Keys: ratio is the faster rival of transformers over this engine in fp32 at 32 slots; ratio_bf16 the
-same in bf16; ratio_own_slots with each system at its own best number of slots; `<key>_ci` 95 %
-intervals, null below three rounds; rival names the faster one; tokens_per_s by case and variant.
+same in bf16; ratio_own_slots with each system at its own best number of slots; ratio_arrival
+against prompts as they arrive; `<key>_ci` 95 % intervals, null below three rounds; `<key>_rival`
+the rival; tokens_per_s by case and variant.
 """
 
 import argparse
@@ -61,11 +62,14 @@ class Plan:
 
 
 FULL = (
-    Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS, ARRIVAL, VLLM), 4),
-    Plan("bf16", "ratio_bf16", "bfloat16", SLOTS, (OURS, SORTED, CONTINUOUS), 2),
-    Plan("own slots", "ratio_own_slots", "float32", None, (OURS, SORTED, CONTINUOUS), 2),
+    Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS), 3),
+    Plan("arrival", "ratio_arrival", "float32", SLOTS, (OURS, ARRIVAL, VLLM), 1),
+    Plan("bf16", "ratio_bf16", "bfloat16", SLOTS, (OURS, SORTED, CONTINUOUS), 1),
+    Plan("own slots", "ratio_own_slots", "float32", None, (OURS, SORTED, CONTINUOUS), 1),
 )
 QUICK = (Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS), 1),)
+#: Prompts of the batch that warms a variant up.
+WARMUP = 8
 
 
 @dataclass(frozen=True)
@@ -100,12 +104,12 @@ def start(stack: ExitStack, plan: Plan) -> dict[str, tuple[Worker, int]]:
 
 
 def measure(plan: Plan) -> list[Generated]:
-    """Every variant once a round, in ABBA order, after one batch as warm-up."""
+    """Every variant once a round, in ABBA order, after a small batch as warm-up."""
     samples = []
     with ExitStack() as stack:
         running = start(stack, plan)
         for worker, slots in running.values():
-            worker.ask({"prompts": slots, "slots": slots, "seed": 0})
+            worker.ask({"prompts": WARMUP, "slots": slots, "seed": 0})
         for order, (index, name) in enumerate(abba_order(list(running), plan.rounds)):
             worker, slots = running[name]
             reply = worker.ask({"prompts": len(PROMPTS), "slots": slots, "seed": 1 + index})

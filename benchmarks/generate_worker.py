@@ -12,7 +12,7 @@ from typing import Any
 from transformers import AutoTokenizer
 
 from benchmarks.harness import Payload, serve, timed
-from benchmarks.prompts import PROMPTS
+from benchmarks.prompts import PROMPTS, SYSTEM
 from benchmarks.samplers import MODEL, Continuous, Prompts, Sampler, Static, Swarm
 from benchmarks.vllm_server import Vllm
 from swarm import models
@@ -21,9 +21,12 @@ from swarm import models
 def encoded() -> list[list[int]]:
     """The prompts as the model's chat template writes them."""
     tokenizer = AutoTokenizer.from_pretrained(models.ensure(MODEL))
+    system = {"role": "system", "content": SYSTEM}
     return [
         tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt}], add_generation_prompt=True, return_dict=False
+            [system, {"role": "user", "content": prompt}],
+            add_generation_prompt=True,
+            return_dict=False,
         )
         for prompt in PROMPTS
     ]

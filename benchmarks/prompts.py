@@ -1,4 +1,7 @@
-"""128 instructions of sixteen kinds, fixed, whose answers run from a word to a few sentences."""
+"""128 instructions of sixteen kinds, fixed, whose answers run from a word to some sentences."""
+
+#: The system message of all.
+SYSTEM = "Answer briefly."
 
 #: One instruction template a kind; each meets its eight subjects.
 KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -71,16 +74,16 @@ KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "Name three {}. Separate them with commas.",
+        "What colour is {}? One word.",
         (
-            "fruits",
-            "rivers in Europe",
-            "musical instruments",
-            "metals",
-            "kinds of weather",
-            "tools of a carpenter",
-            "planets",
-            "spices",
+            "a ripe banana",
+            "fresh snow",
+            "grass",
+            "coal",
+            "a tomato",
+            "the sky at noon",
+            "an orange",
+            "chocolate",
         ),
     ),
     (
@@ -110,17 +113,8 @@ KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "Correct the grammar of this sentence and give only the corrected sentence: {}",
-        (
-            "He go to school every days.",
-            "She have three cat and a dog.",
-            "I am knowing him since ten years.",
-            "They was happy to seen us.",
-            "The informations is not correct.",
-            "Me and him goes there often.",
-            "It rain a lot yesterday in the city.",
-            "We discussed about the plan with they.",
-        ),
+        "Is {} a fruit? Answer yes or no.",
+        ("a pear", "a carrot", "a plum", "rice", "a grape", "cheese", "a lemon", "a hammer"),
     ),
     (
         "Explain in one or two short sentences: {}",
@@ -164,29 +158,20 @@ KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "Give one short tip: {}",
-        (
-            "how to fall asleep faster",
-            "how to remember names",
-            "how to keep a kitchen knife sharp",
-            "how to save water at home",
-            "how to begin a speech",
-            "how to water house plants",
-            "how to learn new words",
-            "how to pack a suitcase",
-        ),
+        "Write the word '{}' in capital letters.",
+        ("garden", "yellow", "winter", "copper", "island", "pencil", "forest", "mirror"),
     ),
     (
-        "Write a greeting for {} in at most two sentences.",
+        "How many {}? Give only the number.",
         (
-            "a new neighbour",
-            "a colleague's birthday",
-            "a friend who is ill",
-            "the first day of a course",
-            "grandparents on holiday",
-            "a team that won a match",
-            "a customer who came back",
-            "a teacher at the end of the year",
+            "days are in a week",
+            "legs has a spider",
+            "months are in a year",
+            "minutes are in an hour",
+            "wheels has a tricycle",
+            "sides has a triangle",
+            "letters are in the word 'cat'",
+            "players are in a football team",
         ),
     ),
 )
