@@ -6,7 +6,8 @@ another. Both sample the same tokens from the same seeds; this is checked before
 
 Keys: ratio is one after another over mixed, with its 95 % interval ratio_ci (null below three
 rounds); ratios has the other cases; routing_overhead is the mixed batch of 32 rows over 32 rows of
-the bare base; max_logprob_difference and same_tokens compare the two ways.
+the bare base; max_logprob_difference is of the two ways over compared_share of all tokens, those
+before a row's first differing draw.
 """
 
 import argparse
@@ -20,8 +21,8 @@ from benchmarks.multi_lora_worker import CASES, TOKENS
 MIXED, ONE_BY_ONE = "mixed", "one by one"
 MAIN, BASE = "8 policies", "base x 32 rows"
 #: Batches of other shapes round differently: as far as decode logits of this model do, and that
-#: tips a draw now and then.
-MAX_DIFFERENCE, MIN_SAME_TOKENS = 1e-4, 0.9
+#: tips a draw now and then, after which a row is another. A wrong adapter tips the first ones.
+MAX_DIFFERENCE, MIN_COMPARED = 1e-4, 0.75
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,9 @@ def check(worker: Way, case: str) -> Payload:
     found = worker.ask({"do": "compare", "case": case})
     print(
         f"{case}: log-probabilities differ by at most {found['difference']:.1e}; "
-        f"{found['same_tokens']:.0%} of rows have the same tokens"
+        f"{found['compared']:.0%} of tokens come before a draw that differs"
     )
-    if found["difference"] > MAX_DIFFERENCE or found["same_tokens"] < MIN_SAME_TOKENS:
+    if found["difference"] > MAX_DIFFERENCE or found["compared"] < MIN_COMPARED:
         raise SystemExit("a mixed batch does not sample what its policies sample alone")
     return found
 
@@ -105,7 +106,7 @@ def main() -> None:
         record("multi_lora", samples)
     same = {
         "max_logprob_difference": agreed["difference"],
-        "same_tokens": agreed["same_tokens"],
+        "compared_share": agreed["compared"],
     }
     emit(keys(samples) | same)
 

@@ -98,9 +98,13 @@ def largest_difference(left: Sequence[Completion], right: Sequence[Completion]) 
     return worst
 
 
-def same_tokens(left: Sequence[Completion], right: Sequence[Completion]) -> float:
-    """The share of rows whose tokens are all the same."""
-    return sum(a.tokens == b.tokens for a, b in zip(left, right, strict=True)) / len(left)
+def compared(left: Sequence[Completion], right: Sequence[Completion]) -> float:
+    """The share of tokens that come before their row's first differing draw."""
+    same = 0
+    for a, b in zip(left, right, strict=True):
+        differs = [x != y for x, y in zip(a.tokens, b.tokens, strict=True)]
+        same += differs.index(True) if True in differs else len(differs)
+    return same / sum(len(a.tokens) for a in left)
 
 
 def main() -> None:
@@ -118,7 +122,7 @@ def main() -> None:
             left, right = (way(engine, asked) for way in ways.values())
             return {
                 "difference": largest_difference(left, right),
-                "same_tokens": same_tokens(left, right),
+                "compared": compared(left, right),
             }
         return timed(lambda: ways[payload["do"]](engine, asked))
 

@@ -111,6 +111,8 @@ def _ratios(updates: Sequence[UpdateMetrics], tokens: int) -> dict[str, float]:
         "policy/clip_frac_high": high / tokens,
         "policy/ratio_max": max(u.max_ratio for u in updates),
         "mismatch/kl": first.mismatch_sum / first.tokens,
+        "mismatch/logprob_abs_diff_mean": first.gap_sum / first.tokens,
+        "mismatch/logprob_abs_diff_max": first.max_gap,
         "mismatch/ess": first.behaviour_sum**2 / squares if squares else float("nan"),
         "mismatch/masked_frac": sum(u.masked for u in updates) / tokens,
     }

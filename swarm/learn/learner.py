@@ -20,8 +20,8 @@ from swarm.learn.value import value_loss
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, TokenTree
 
-#: Most padded tokens in one micro-batch. It bounds memory and cannot change the maths.
-TOKEN_BUDGET = 16_384
+#: Most tokens in one micro-batch. It bounds memory and cannot change the maths.
+TOKEN_BUDGET = 4096
 
 
 class Diverged(Exception):
@@ -72,14 +72,23 @@ class Learner:
         beside = beside or Beside(reference)
         self.policy.optimizer.zero_grad(set_to_none=True)
         sums: defaultdict[str, float] = defaultdict(float)
-        max_ratio, tokens = 0.0, sum(tree.trained_tokens for tree in trees)
+        largest, tokens = (
+            {"max_ratio": 0.0, "max_gap": 0.0},
+            sum(tree.trained_tokens for tree in trees),
+        )
         for batch in micro_batches(trees, self.token_budget):
             part, extra = [trees[i] for i in batch], beside.part(batch)
             with self._active():
-                seen = trained_logprobs(self.model, part, self.temperature, with_entropy=True)
+                seen = trained_logprobs(
+                    self.model,
+                    part,
+                    self.temperature,
+                    entropy_grad=self.algorithm.entropy_coef != 0,
+                )
             total, parts = self._losses(part, seen, extra, tokens)
             total.backward()  # type: ignore[no-untyped-call]
-            max_ratio = max(max_ratio, float(parts.pop("max_ratio", 0.0)))
+            for key in largest:
+                largest[key] = max(largest[key], float(parts.pop(key, 0.0)))
             sums["entropy_sum"] += float(seen.entropy.detach().sum())
             for key, value in parts.items():
                 sums[key] += float(value)
@@ -91,7 +100,7 @@ class Learner:
             entropy_sum=sums["entropy_sum"],
             clipped_low=int(sums["clipped_low"]),
             clipped_high=int(sums["clipped_high"]),
-            max_ratio=max_ratio,
+            max_ratio=largest["max_ratio"],
             mismatch_sum=sums["mismatch_sum"],
             grad_norm=grad_norm,
             lr=lr,
@@ -102,6 +111,8 @@ class Learner:
             pairs=int(sums["pairs"]),
             margin_sum=sums["margin_sum"],
             wins=int(sums["wins"]),
+            gap_sum=sums["gap_sum"],
+            max_gap=largest["max_gap"],
         )
 
     def _losses(
@@ -145,6 +156,8 @@ class Learner:
             "clipped_high": loss.clipped_high,
             "mismatch_sum": loss.mismatch,
             "max_ratio": loss.max_ratio,
+            "gap_sum": loss.gap,
+            "max_gap": loss.max_gap,
             "masked": loss.masked,
             "behaviour_sum": loss.behaviour,
             "behaviour_squares": loss.behaviour_squares,
@@ -254,25 +267,17 @@ def scheduled_lr(optim: OptimSettings, step: int, total: int) -> float:
 
 
 def micro_batches(trees: Sequence[TokenTree], budget: int) -> list[list[int]]:
-    """Tree indices in order, cut so that padded tokens stay within `budget` (one tree at least).
-    Trees without a trained token are left out.
-
-    Padded tokens are those of a level-by-level pass: nodes of a depth times the longest of them.
-    """
+    """Tree indices in order, cut so that tokens stay within `budget` (one tree at least). Trees
+    without a trained token are left out."""
     batches: list[list[int]] = []
-    widths: dict[int, int] = {}
-    counts: dict[int, int] = {}
+    filled = 0
     for index, tree in enumerate(trees):
         if not tree.trained_tokens:
             continue
-        for node, depth in zip(tree.nodes, tree.depths(), strict=True):
-            widths[depth] = max(widths.get(depth, 0), len(node.tokens))
-            counts[depth] = counts.get(depth, 0) + 1
-        if not batches or sum(widths[d] * counts[d] for d in widths) > budget:
+        tokens = sum(len(node.tokens) for node in tree.nodes)
+        if not batches or filled + tokens > budget:
             batches.append([])
-            widths, counts = {}, {}
-            for node, depth in zip(tree.nodes, tree.depths(), strict=True):
-                widths[depth] = max(widths.get(depth, 0), len(node.tokens))
-                counts[depth] = counts.get(depth, 0) + 1
+            filled = 0
         batches[-1].append(index)
+        filled += tokens
     return batches

@@ -21,8 +21,9 @@ class LossParts:
     """`total` is what is differentiated; the rest are detached sums over tokens, for metrics.
 
     `clipped_*` count ratios that their bound holds (for `truncated` weights: that lie outside),
-    `masked` tokens that a correction drops. `mismatch` sums k3 of pi against the sampler, and
-    `behaviour` and `behaviour_squares` the ratio pi_old / mu: their effective sample size.
+    `masked` tokens that a correction drops. `mismatch` sums k3 of pi against the sampler, `gap`
+    the size of their log-probabilities' difference, `max_gap` being the largest; `behaviour` and
+    `behaviour_squares` sum the ratio pi_old / mu: their effective sample size.
     """
 
     total: Tensor
@@ -32,6 +33,8 @@ class LossParts:
     clipped_high: Tensor
     max_ratio: Tensor
     mismatch: Tensor
+    gap: Tensor
+    max_gap: Tensor
     masked: Tensor
     behaviour: Tensor
     behaviour_squares: Tensor
@@ -91,6 +94,7 @@ def policy_loss(
     if settings.log_ratio_coef:
         total = total + settings.log_ratio_coef * (weights * token_log_ratio.square()).sum()
     back = -log_ratio.detach()
+    gap = (logprobs.detach() - sampler_logprobs).abs()
     behaviour = (-back).exp()
     if anchor_logprobs is not None:
         behaviour = bounded_log_ratio(anchor_logprobs, sampler_logprobs).exp()
@@ -102,6 +106,8 @@ def policy_loss(
         clipped_high=high.sum(),
         max_ratio=ratio.detach().max(),
         mismatch=(back.exp() - back - 1).sum(),
+        gap=gap.sum(),
+        max_gap=gap.max(),
         masked=masked,
         behaviour=behaviour.double().sum(),
         behaviour_squares=behaviour.double().square().sum(),

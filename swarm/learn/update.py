@@ -9,7 +9,7 @@ from swarm.records import FloatArray
 @dataclass(frozen=True)
 class UpdateMetrics:
     """What one update saw; sums are over `tokens` trained tokens, `margin_sum` and `wins` over
-    `pairs` (preference objective)."""
+    `pairs` (preference objective). `gap_*` are of |log pi - log mu|."""
 
     tokens: int
     policy_loss: float
@@ -28,6 +28,8 @@ class UpdateMetrics:
     pairs: int = 0
     margin_sum: float = 0.0
     wins: int = 0
+    gap_sum: float = 0.0
+    max_gap: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from swarm import models
 from swarm.config import ModelSettings
 from swarm.policy.lora import AdapterHost
 
+#: Settings that change the logits after the LM head; sampler and learner call the head alone.
+_OTHER_HEADS = ("final_logit_softcapping", "logit_scale", "logits_scaling", "logit_softcapping")
+
 
 @dataclass(frozen=True)
 class Base:
@@ -36,6 +39,12 @@ def load_base(settings: ModelSettings, device: str) -> Base:
             f"transformers cannot read {settings.ref!r} in {folder}",
             next(iter(str(error).strip().splitlines()), "no message"),
         ) from error
+    other = [name for name in _OTHER_HEADS if getattr(model.config, name, None) not in (None, 1)]
+    if other:
+        raise models.ModelUnavailable(
+            f"{settings.ref!r} has {other[0]} in its config.json",
+            "take a model whose logits are its LM head's output as it is",
+        )
     model.to(where).eval()
     stops = _stop_tokens(settings.ref, model.generation_config.eos_token_id)
     return Base(AdapterHost.wrap(model), tokenizer, stops, where)

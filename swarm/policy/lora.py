@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from swarm.policy.lora_function import adapted_linear
+
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 MLP = ("gate_proj", "up_proj", "down_proj")
 TARGETS = {"attention": ATTENTION, "mlp": MLP, "all": ATTENTION + MLP}
@@ -95,13 +97,15 @@ class LoraLinear(nn.Module):
         return pair
 
     def forward(self, x_BTI: Tensor) -> Tensor:
-        y_BTO: Tensor = self.base(x_BTI)
         if self.routing.mixture is not None:
-            return self.routing.mixture.add(self, x_BTI, y_BTO)
+            return self.routing.mixture.add(self, x_BTI, self.base(x_BTI))
         spans = self.routing.spans
+        if len(spans) == 1 and (only := self._pair(spans[0].slot)) is not None:
+            base = self.base
+            return adapted_linear(x_BTI, base.weight, base.bias, only.a, only.b, only.scale)
+        y_BTO: Tensor = self.base(x_BTI)
         if len(spans) == 1:
-            pair = self._pair(spans[0].slot)
-            return y_BTO if pair is None else y_BTO + _delta(x_BTI, pair)
+            return y_BTO
         parts = []
         for span in spans:
             pair = self._pair(span.slot)

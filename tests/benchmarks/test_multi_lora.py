@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.harness import Sample
 from benchmarks.multi_lora import BASE, FULL, MAIN, MIXED, ONE_BY_ONE, keys
-from benchmarks.multi_lora_worker import CASES, largest_difference, requests, same_tokens
+from benchmarks.multi_lora_worker import CASES, compared, largest_difference, requests
 from swarm.records import Completion, StopReason
 
 
@@ -33,7 +33,7 @@ def test_rows_are_compared_up_to_their_first_differing_draw() -> None:
     left = [drawn((1, 2, 3), (-1.0, -2.0, -3.0)), drawn((5,), (-1.0,))]
     right = [drawn((1, 9, 3), (-1.5, -9.0, -9.0)), drawn((5,), (-1.25,))]
     assert largest_difference(left, right) == pytest.approx(0.5)
-    assert same_tokens(left, right) == 0.5
+    assert compared(left, right) == 0.5
 
 
 def test_a_single_policy_runs_one_way() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.configs import sums
@@ -38,7 +39,10 @@ def test_the_config_runs_this_task_with_grpo() -> None:
     assert config.algorithm.name == "grpo"
     assert Path(config.task.ref.partition(":")[0]) == Path(sums.__file__)
     assert task.digest == config.task.digest
-    assert len(task.evaluation(config.evaluation.prompts)) >= 50
+    held_out = task.evaluation(config.evaluation.prompts)
+    assert len(held_out) == config.evaluation.prompts
+    first_numbers = [int(row.prompt.split()[-3]) for row in held_out]
+    assert 35 < np.mean(first_numbers) < 65
 
 
 def test_the_share_in_form_follows_from_reward_and_accuracy() -> None:

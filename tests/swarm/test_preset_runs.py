@@ -11,6 +11,7 @@ from swarm.algorithms import NAMES
 from swarm.config import TrainConfig
 from swarm.policy import checkpoint
 from swarm.runfolder import CHECKPOINTS, ROLLOUTS, read_rows
+from swarm.storage import Storage
 from swarm.train import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -61,8 +62,8 @@ class TestPpo:
         self, tmp_path: Path
     ) -> None:
         train(small(algorithm__name="ppo", steps=3), tmp_path)
-        newest = checkpoint.newest(tmp_path / CHECKPOINTS)
-        assert newest is not None
+        assert checkpoint.newest(Storage(tmp_path / CHECKPOINTS)) == 2
+        newest = tmp_path / CHECKPOINTS / "step-000002"
         names = {n for n in load_file(newest / checkpoint.POLICY) if n.startswith("value_head.")}
         assert names
         moments = load_file(newest / checkpoint.OPTIMIZER)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_models import VOCABULARY, gpt2, llama
 from torch import Tensor, nn
+from transformers import MistralConfig, MistralForCausalLM
 
 from swarm.learn.forward import TrainedTokens, trained_logprobs
 from swarm.records import TokenTree, action_node, context_node
@@ -51,7 +52,7 @@ class TestAgainstTheReference:
     ) -> None:
         model = build()
         with torch.no_grad():
-            seen = trained_logprobs(model, trees, temperature, with_entropy=True)
+            seen = trained_logprobs(model, trees, temperature, entropy_grad=True)
             truth = of_forest(model, trees, temperature)
         torch.testing.assert_close(seen.logprobs, truth.logprobs, atol=FP32, rtol=FP32)
         torch.testing.assert_close(seen.entropy, truth.entropy, atol=FP32, rtol=FP32)
@@ -63,7 +64,7 @@ class TestAgainstTheReference:
         with torch.no_grad():
             seen = trained_logprobs(model, trees, 1.0)
             truth = of_forest(model, trees, 1.0)
-        torch.testing.assert_close(seen.logprobs, truth.logprobs.float(), atol=FP64, rtol=FP64)
+        torch.testing.assert_close(seen.logprobs, truth.logprobs, atol=FP64, rtol=FP64)
 
     @pytest.mark.parametrize("build", [llama, gpt2])
     @settings(max_examples=20)
@@ -73,7 +74,7 @@ class TestAgainstTheReference:
         weights = torch.linspace(0.5, 1, sum(tree.trained_tokens for tree in trees))
         if not len(weights):
             return
-        seen = trained_logprobs(model, trees, 0.8, with_entropy=True)
+        seen = trained_logprobs(model, trees, 0.8, entropy_grad=True)
         shared = gradient(model, (weights * (seen.logprobs + seen.entropy)).sum())
         truth = of_forest(model, trees, 0.8)
         alone = gradient(model, (weights * (truth.logprobs + truth.entropy)).sum())
@@ -171,12 +172,13 @@ class Oracle(nn.Module):
         super().__init__()
         self.head = nn.Linear(VOCABULARY, VOCABULARY, bias=False)
         self.head.weight.data = 100 * torch.eye(VOCABULARY)
+        self.config = SimpleNamespace(_attn_implementation=None, num_hidden_layers=0)
 
     def get_decoder(self) -> Callable[..., SimpleNamespace]:
-        def decoder(input_ids: Tensor, position_ids: Tensor, past_key_values: object, **_: object):
+        def decoder(input_ids: Tensor, position_ids: Tensor, **_: object):
             following = (5 * input_ids + 3 * position_ids + 1) % VOCABULARY
             hidden_BTD = nn.functional.one_hot(following, VOCABULARY).float()
-            return SimpleNamespace(last_hidden_state=hidden_BTD, past_key_values=past_key_values)
+            return SimpleNamespace(last_hidden_state=hidden_BTD)
 
         return decoder
 
@@ -224,3 +226,42 @@ def logprobs(model: nn.Module, tree: TokenTree) -> Tensor:
     with torch.no_grad():
         seen: TrainedTokens = trained_logprobs(model, [tree], 1.0)
     return seen.logprobs
+
+
+class TestRefusals:
+    def test_layers_that_do_not_ask_for_attention(self, random_llama: nn.Module) -> None:
+        random_llama.config.num_hidden_layers = 3
+        random_llama.model.layers.append(nn.Identity())
+        random_llama.model.layers[2].forward = lambda x, **_: x
+        with pytest.raises(ValueError, match="has 3 layers, 2 of them plain attention"):
+            trained_logprobs(random_llama, [group_tree([3], [[4]])], 1.0)
+
+    def test_attention_of_another_kind(self, random_llama: nn.Module) -> None:
+        config, layer = random_llama.config, random_llama.model.layers[0].self_attn
+        plain = layer.forward
+        layer.forward = lambda *args, **kwargs: plain(*args, softcap=30.0, **kwargs)
+        before = config._attn_implementation
+        with pytest.raises(ValueError, match="uses softcap"):
+            trained_logprobs(random_llama, [group_tree([3], [[4]])], 1.0)
+        assert config._attn_implementation == before
+
+
+def test_a_sliding_window() -> None:
+    """A Mistral that sees five tokens back, against branches run alone."""
+    config = MistralConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        sliding_window=5,
+        initializer_range=0.2,
+    )
+    torch.manual_seed(0)
+    model = MistralForCausalLM(config).eval()
+    tree = group_tree(list(range(2, 12)), [[3, 4, 5], [6], [7, 8, 9, 10, 11, 12, 13]])
+    with torch.no_grad():
+        seen = trained_logprobs(model, [tree], 1.0)
+        truth = naive.trained_tokens(model, tree, 1.0)
+    torch.testing.assert_close(seen.logprobs, truth.logprobs, atol=FP32, rtol=0)

@@ -299,16 +299,11 @@ def test_micro_batches_are_in_order_and_within_the_budget(
     trained = [i for i, tree in enumerate(trees) if tree.trained_tokens]
     assert [i for batch in batches for i in batch] == trained
     for batch in batches:
-        assert len(batch) == 1 or padded_tokens([trees[i] for i in batch]) <= budget
+        assert len(batch) == 1 or sum(token_count(trees[i]) for i in batch) <= budget
 
 
-def padded_tokens(trees: Sequence[TokenTree]) -> int:
-    """Of a level-by-level pass: the nodes of a depth times the longest of them."""
-    lengths: dict[int, list[int]] = {}
-    for tree in trees:
-        for node, depth in zip(tree.nodes, tree.depths(), strict=True):
-            lengths.setdefault(depth, []).append(len(node.tokens))
-    return sum(len(level) * max(level) for level in lengths.values())
+def token_count(tree: TokenTree) -> int:
+    return sum(len(node.tokens) for node in tree.nodes)
 
 
 class TestSchedule:

@@ -1,5 +1,6 @@
 """What a ref leads to, and what is said when it leads nowhere."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -98,6 +99,20 @@ def test_a_folder_that_is_no_model(random_llama_folder: Path, tmp_path: Path) ->
     (tmp_path / "config.json").unlink()
     (tmp_path / "config.json").write_text('{"model_type": "no-such-architecture"}')
     with pytest.raises(models.ModelUnavailable, match="transformers cannot read"):
+        load_base(ModelSettings(ref=str(tmp_path)), "cpu")
+
+
+def test_a_model_that_changes_its_logits_after_the_head(
+    random_llama_folder: Path, tmp_path: Path
+) -> None:
+    """Sampler and learner would both miss it."""
+    for file in random_llama_folder.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").unlink()
+    settings["final_logit_softcapping"] = 30.0
+    (tmp_path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(models.ModelUnavailable, match="final_logit_softcapping"):
         load_base(ModelSettings(ref=str(tmp_path)), "cpu")
 
 

@@ -74,12 +74,12 @@ class TestIsolation:
         assert equal(state(b.policy), before_b)
         assert not equal(state(a.policy), before_a)
 
-    def test_the_base_is_bit_identical_after_twenty_steps(self, random_llama: nn.Module) -> None:
+    def test_the_base_is_bit_identical_after_a_hundred_steps(self, random_llama: nn.Module) -> None:
         before = {key: value.clone() for key, value in random_llama.state_dict().items()}
         host = AdapterHost.wrap(random_llama)
         learner = learner_in(host, "a")
-        for step in range(20):
-            learner.reinforce(batch(step))
+        for step in range(100):
+            learner.reinforce(batch(step % 5))
             learner.policy.version += 1
         after = host.base_state_dict()
         assert all(torch.equal(after[key], before[key]) for key in before)
