@@ -193,11 +193,12 @@ def abba(
 ) -> list[Sample]:
     """Ask every worker for a step `warmup` + `rounds` times in ABBA order; warm-ups are dropped.
 
-    Each reply must hold what `timed` returns. The payload carries `case` too.
+    Each reply must hold what `timed` returns. The payload carries `case` too. Progress: stderr.
     """
     samples = []
     for order, (index, name) in enumerate(abba_order(list(workers), warmup + rounds)):
         reply = workers[name].ask(payload | {"case": case}, timeout_s)
+        print(f"{case} {name} {reply['wall_s']:.2f} s", file=sys.stderr, flush=True)
         measured = {key: float(reply[key]) for key in ("wall_s", "cpu_s", "peak_rss_mb", "load")}
         if index >= warmup:
             samples.append(Sample(name, case, index, order, **measured))

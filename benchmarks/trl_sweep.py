@@ -30,7 +30,7 @@ CASE = "p200"
 
 
 def sweep() -> Settings:
-    """Run it, print and write what was found; the best settings in fp32, and in any precision."""
+    """Run it, print and write all that was tried; the fastest settings in fp32."""
     tried: list[dict[str, Any]] = []
     best = START
     least = _seconds(START, "start", tried)
@@ -46,7 +46,9 @@ def sweep() -> Settings:
 
 
 def best_settings() -> Settings:
-    """The committed result. Raises FileNotFoundError before the first sweep."""
+    """The committed result. Raises SystemExit before the first sweep."""
+    if not RESULT.is_file():
+        raise SystemExit(f"{RESULT} is missing; run python -m benchmarks.trl_update --sweep")
     settings: Settings = json.loads(RESULT.read_text())["best"]
     return settings
 

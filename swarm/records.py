@@ -8,6 +8,7 @@ path of alternating observation and action nodes. Tokens shared by branches stan
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -67,15 +68,15 @@ class Node:
     version: int = 0
 
     def __post_init__(self) -> None:
-        lengths = {
-            len(self.tokens),
-            len(self.mask),
-            len(self.logprobs),
-            len(self.weight),
-            len(self.advantage),
-        }
+        arrays = (self.tokens, self.mask, self.logprobs, self.weight, self.advantage)
+        lengths = set(map(len, arrays))
         if len(lengths) != 1 or not len(self.tokens):
             raise ValueError(f"a node's arrays must share one length above 0, not {lengths}")
+
+    @cached_property
+    def trained(self) -> int:
+        """How many of its tokens are trained."""
+        return int(np.count_nonzero(self.mask))
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class TokenTree:
 
     @property
     def trained_tokens(self) -> int:
-        return sum(int(node.mask.sum()) for node in self.nodes)
+        return sum(node.trained for node in self.nodes)
 
     def depths(self) -> list[int]:
         """The depth of each node; the root's is 0."""

@@ -59,7 +59,7 @@ def _judged(
     completions: Sequence[Completion],
     version: int,
 ) -> tuple[Episode, ...]:
-    texts = [tokenizer.decode(c.tokens, skip_special_tokens=True) for c in completions]
+    texts = tokenizer.batch_decode([c.tokens for c in completions], skip_special_tokens=True)
     asked = [c.stop != StopReason.OVERLONG for c in completions]
     answers = [text for text, was_asked in zip(texts, asked, strict=True) if was_asked]
     scores = iter(task.score(problem, answers) if answers else ())

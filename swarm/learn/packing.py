@@ -126,5 +126,8 @@ def _bucket(own: Sequence[IntArray], paths: Sequence[IntArray]) -> Bucket:
 
 def _padded(rows: Sequence[IntArray]) -> IntArray:
     """[rows, longest]; a row is padded with its last entry."""
-    width = max(map(len, rows))
-    return np.stack([np.pad(row, (0, width - len(row)), mode="edge") for row in rows])
+    padded = np.empty((len(rows), max(map(len, rows))), np.int64)
+    for to, row in zip(padded, rows, strict=True):
+        to[: len(row)] = row
+        to[len(row) :] = row[-1]
+    return padded

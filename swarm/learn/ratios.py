@@ -36,7 +36,7 @@ def sequence_ids(trees: Sequence[TokenTree]) -> IntArray:
     for index, tree in enumerate(trees):
         branches = _branches(tree)
         for number, (node, leaves) in enumerate(zip(tree.nodes, branches, strict=True)):
-            trained = int(node.mask.sum())
+            trained = node.trained
             if trained and len(leaves) > 1:
                 raise ValueError(
                     "a sequence-level ratio (algorithm.ratio, algorithm.correction) needs trained "

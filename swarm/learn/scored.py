@@ -35,7 +35,7 @@ class ScoredTree:
         if len(self.owners) != len(self.tree.nodes) or len(self.rewards) != len(self.truncated):
             raise ValueError("owners are by node, rewards and truncated by episode")
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
-            if node.mask.any() and (owner is None or self.rewards[owner] is None):
+            if node.trained and (owner is None or self.rewards[owner] is None):
                 raise ValueError("a trained token needs an episode that was scored")
 
     @property
@@ -44,7 +44,7 @@ class ScoredTree:
         counts = [0] * len(self.rewards)
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
             if owner is not None:
-                counts[owner] += int(node.mask.sum())
+                counts[owner] += node.trained
         return counts
 
     def split(self, flat: FloatArray) -> list[FloatArray]:
@@ -52,10 +52,9 @@ class ScoredTree:
         parts: list[list[FloatArray]] = [[] for _ in self.rewards]
         start = 0
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
-            trained = int(node.mask.sum())
-            if owner is not None and trained:
-                parts[owner].append(flat[start : start + trained])
-            start += trained
+            if owner is not None and node.trained:
+                parts[owner].append(flat[start : start + node.trained])
+            start += node.trained
         return [np.concatenate(p) if p else flat[:0].copy() for p in parts]
 
     def join(self, parts: Sequence[FloatArray]) -> FloatArray:
@@ -63,10 +62,9 @@ class ScoredTree:
         used = [0] * len(self.rewards)
         found = [np.zeros(0, np.float32)]
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
-            trained = int(node.mask.sum())
-            if owner is not None and trained:
-                found.append(parts[owner][used[owner] : used[owner] + trained])
-                used[owner] += trained
+            if owner is not None and node.trained:
+                found.append(parts[owner][used[owner] : used[owner] + node.trained])
+                used[owner] += node.trained
         return np.concatenate(found).astype(np.float32)
 
     def credited(
@@ -82,15 +80,14 @@ class ScoredTree:
         advantage, used = self.join(by_token), 0
         nodes: list[Node] = []
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
-            trained = int(node.mask.sum())
-            if owner is None or not trained:
+            if owner is None or not node.trained:
                 nodes.append(node)
                 continue
             weight_T = np.zeros(len(node.tokens), np.float32)
             advantage_T = np.zeros(len(node.tokens), np.float32)
             weight_T[node.mask] = weights[owner]
-            advantage_T[node.mask] = advantage[used : used + trained]
-            used += trained
+            advantage_T[node.mask] = advantage[used : used + node.trained]
+            used += node.trained
             nodes.append(replace(node, weight=weight_T, advantage=advantage_T))
         return TokenTree(tuple(nodes))
 

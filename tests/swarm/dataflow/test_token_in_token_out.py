@@ -25,8 +25,10 @@ class Greedy:
             text = text[2 if ids[-1] == self.AB else 1 :]
         return ids
 
-    def decode(self, ids: Sequence[int], skip_special_tokens: bool = True) -> str:
-        return "".join("ab" if i == self.AB else chr(i) for i in ids)
+    def batch_decode(
+        self, rows: Sequence[Sequence[int]], skip_special_tokens: bool = True
+    ) -> list[str]:
+        return ["".join("ab" if i == self.AB else chr(i) for i in ids) for ids in rows]
 
 
 class Scripted:

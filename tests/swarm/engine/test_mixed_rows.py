@@ -76,6 +76,18 @@ def test_no_two_slots_sample_alike(host: AdapterHost) -> None:
     assert len({round(logprob, 3) for logprob in first}) == len(SLOTS)
 
 
+def test_a_place_that_held_what_is_not_a_number_is_clean(host: AdapterHost) -> None:
+    """Rows of `b` take the places, and then the gaps, of longer rows of a broken `a`."""
+    for layer in host.layers.values():
+        layer.pairs["a"].b.data.fill_(torch.nan)
+    whole = asked_of(["b"] * 6, members=1)
+    broken = [SampleRequest((3, 4, 5, 6, 7, 8), (m,), 4, slot="a") for m in range(3)]
+    truth = [TorchEngine(host, STOPS).sample([one])[0] for one in whole]
+    for max_rows in (3, 4):
+        found = TorchEngine(host, STOPS, max_rows).sample([*broken, *whole])
+        assert all(map(same, found[3:], truth))
+
+
 def test_an_unknown_slot_is_refused(host: AdapterHost) -> None:
     """Sampling the base in its place would train on another policy's answers."""
     with pytest.raises(ValueError, match="no adapter is in the slot 'd'"):
