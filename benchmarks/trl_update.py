@@ -42,11 +42,11 @@ class Plan:
 
 
 FULL = (
-    Plan("p200", (OURS, BEST, DEFAULT, COMPLETION_HEAD), 8),
-    Plan("p600", (OURS, BEST, COMPLETION_HEAD), 5),
-    Plan("natural", (OURS, BEST, COMPLETION_HEAD), 8),
-    Plan("short", (OURS, BEST), 6),
-    Plan("g2", (OURS, BEST), 6),
+    Plan("p200", (OURS, BEST, DEFAULT, COMPLETION_HEAD), 5),
+    Plan("p600", (OURS, BEST, COMPLETION_HEAD), 3),
+    Plan("natural", (OURS, BEST, COMPLETION_HEAD), 4),
+    Plan("short", (OURS, BEST), 3),
+    Plan("g2", (OURS, BEST), 3),
 )
 QUICK = (
     Plan("p200", (OURS, BEST, DEFAULT), 2),
