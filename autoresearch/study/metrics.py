@@ -123,11 +123,18 @@ _DIAGNOSTIC = (
     Metric("reward/std", "std of the training reward", "reward"),
     Metric("reward/zero_std_frac", "share of groups with equal rewards", "share"),
     Metric("completions/truncated_frac", "share of truncated answers", "share"),
+    Metric("completions/overlong_frac", "share of prompts that fill the context", "share"),
     Metric("policy/clip_frac", "share of clipped tokens", "share"),
     Metric("policy/clip_frac_low", "share of tokens clipped from below", "share"),
     Metric("policy/clip_frac_high", "share of tokens clipped from above", "share"),
     Metric("policy/ratio_max", "largest probability ratio", "ratio"),
     Metric("mismatch/kl", "KL between sampler and learner", "nats per token"),
+    Metric(
+        "mismatch/logprob_abs_diff_mean", "mean gap of log-probabilities to the sampler", "nats"
+    ),
+    Metric(
+        "mismatch/logprob_abs_diff_max", "largest gap of a log-probability to the sampler", "nats"
+    ),
     Metric("staleness/mean", "mean age of the sampling policy", "updates"),
     Metric("mismatch/ess", "effective sample size of the ratios", "share"),
     Metric("mismatch/masked_frac", "share of tokens masked by the correction", "share"),
