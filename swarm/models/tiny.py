@@ -19,7 +19,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that the tiny model depends on. `shares` are rows of a batch by task."""
+    """All that the tiny model depends on. `shares` are rows of a batch by task; `revision` is raised
+    when the learner comes to round otherwise, which gives other weights."""
 
     steps: int = 200
     rows: int = 96
@@ -32,6 +33,7 @@ class Recipe:
     mlp: int = 352
     context: int = 256
     shares: Mapping[str, int] | None = None
+    revision: int = 2
 
     def digest(self) -> str:
         return canonical_digest([asdict(self), tasks.code_digest()])

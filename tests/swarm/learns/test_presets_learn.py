@@ -33,6 +33,7 @@ RECIPE: Mapping[str, JsonValue] = {
     "batch.epochs": 2,
     "batch.minibatches": 2,
     "optim.lr": 1e-3,
+    "optim.schedule": "linear",
     "evaluation.every": 30,
     "evaluation.prompts": 512,
     "checkpoint_every": 100,
