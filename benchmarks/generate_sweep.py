@@ -39,7 +39,7 @@ STAGES: dict[str, dict[str, list[Settings]]] = {
         "cache": [{"cache": "static"}],
     },
     "continuous": {
-        "page": [{"page_size": 256, "num_blocks": 256}],
+        "page": [{"page_size": 16, "num_blocks": 2048}],
         "tokens of a batch": [{"max_batch_tokens": 256}],
         "attention": [{"attention": "eager"}],
         "prefix sharing": [{"allow_block_sharing": False}],
