@@ -13,6 +13,7 @@ from torch import Tensor
 
 from swarm.engine.cache import RowCache
 from swarm.engine.draw import draw
+from swarm.engine.prepacked import PackedBase
 from swarm.engine.prompts import Admitted, Prompts
 from swarm.engine.rows import Rows
 from swarm.engine.trunk import Trunk
@@ -41,6 +42,7 @@ class TorchEngine:
         self.host = host
         self.stop_tokens = stop_tokens
         self.max_rows = max_rows
+        self.base = PackedBase(host)
         config = host.model.config.get_text_config()  # type: ignore[operator, union-attr]
         self.context = getattr(config, "max_position_embeddings", None) or math.inf
         _refuse_windows(config, self.context)
@@ -54,8 +56,8 @@ class TorchEngine:
             overlong = Completion((), (), StopReason.OVERLONG)
             results[r] = dict.fromkeys(range(len(requests[r].seeds)), overlong)
         if served:
-            trunk = Trunk(self.host, [request.slot for request in requests])
-            with grouped(trunk.decoder):
+            trunk = Trunk(self.host, self.base.head, [request.slot for request in requests])
+            with grouped(trunk.decoder), self.base.in_use():
                 self._serve(trunk, requests, served, results)
         return [[found[m] for m in range(len(found))] for found in results]
 

@@ -16,8 +16,9 @@ from swarm.policy.mixture import Mixture
 class Trunk:
     """A causal language model whose rows use the given slots. Adapters are read when it is made."""
 
-    def __init__(self, host: AdapterHost, slots: Iterable[str | None]) -> None:
-        """Raises ValueError naming a slot that holds no adapter."""
+    def __init__(self, host: AdapterHost, head: Any, slots: Iterable[str | None]) -> None:
+        """`head` gives logits of hidden states. Raises ValueError naming a slot without an
+        adapter."""
         used = sorted({slot for slot in slots if slot is not None})
         for slot in used:
             if not host.holds(slot):
@@ -25,7 +26,7 @@ class Trunk:
         self.host = host
         self.device = next(host.model.parameters()).device
         self.decoder: Any = host.model.get_decoder()  # type: ignore[operator]
-        self.head: Any = host.model.get_output_embeddings()  # type: ignore[operator]
+        self.head = head
         self.mixture = Mixture(host, used) if used else None
 
     def prefill(

@@ -19,8 +19,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that the tiny model depends on. `shares` are rows of a batch by task; `revision` is raised
-    when the learner comes to round otherwise, which gives other weights."""
+    """All that the tiny model depends on. `shares` are rows of a batch by task; `revision` is
+    raised when the learner comes to round otherwise, which gives other weights."""
 
     steps: int = 200
     rows: int = 96

@@ -5,7 +5,7 @@ may belong to different adapters and because each adapter's parameters must be a
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -78,13 +78,15 @@ class Pair:
 
 
 class LoraLinear(nn.Module):
-    """y = W x + scale * B A x, with (A, B) chosen by batch row."""
+    """y = W x + scale * B A x, with (A, B) chosen by batch row. `packed`, while it is set, gives
+    W x in place of `base`, without a gradient."""
 
     def __init__(self, base: nn.Linear, routing: Routing) -> None:
         super().__init__()
         self.base = base
         self.routing = routing
         self.pairs: dict[str, Pair] = {}
+        self.packed: Callable[[Tensor], Tensor] | None = None
 
     def add(self, slot: str, rank: int, alpha: float, rng: torch.Generator) -> Pair:
         """A new adapter: A Kaiming-uniform as PEFT draws it, B zero, so it starts as the base."""
@@ -98,12 +100,12 @@ class LoraLinear(nn.Module):
 
     def forward(self, x_BTI: Tensor) -> Tensor:
         if self.routing.mixture is not None:
-            return self.routing.mixture.add(self, x_BTI, self.base(x_BTI))
+            return self.routing.mixture.add(self, x_BTI, self._base(x_BTI))
         spans = self.routing.spans
         if len(spans) == 1 and (only := self._pair(spans[0].slot)) is not None:
             base = self.base
             return adapted_linear(x_BTI, base.weight, base.bias, only.a, only.b, only.scale)
-        y_BTO: Tensor = self.base(x_BTI)
+        y_BTO = self._base(x_BTI)
         if len(spans) == 1:
             return y_BTO
         parts = []
@@ -114,6 +116,10 @@ class LoraLinear(nn.Module):
                 rows if pair is None else rows + _delta(x_BTI[span.start : span.stop], pair)
             )
         return torch.cat(parts) if parts else y_BTO
+
+    def _base(self, x_BTI: Tensor) -> Tensor:
+        y_BTO: Tensor = (self.packed or self.base)(x_BTI)
+        return y_BTO
 
     def _pair(self, slot: str | None) -> Pair | None:
         return None if slot is None else self.pairs.get(slot)
