@@ -58,7 +58,7 @@ QUICK = (
 )
 
 
-#: Settings on top of TRL's best, by case. Four rows of 700 tokens take 14 GB, eight do not fit here.
+#: Settings on top of TRL's best, by case: four rows of 700 tokens take 14 GB, eight do not fit.
 FITTING = {"p600": {"per_device_train_batch_size": 2, "gradient_accumulation_steps": 4}}
 
 
