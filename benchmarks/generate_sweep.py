@@ -81,7 +81,9 @@ def sweep() -> dict[str, Best]:
 
 
 def best_settings() -> dict[str, Best]:
-    """The committed result, by system. Raises FileNotFoundError before the first sweep."""
+    """The committed result, by system. Raises SystemExit before the first sweep."""
+    if not RESULT.is_file():
+        raise SystemExit(f"{RESULT} is missing; run python -m benchmarks.generate --sweep")
     found: dict[str, Settings] = json.loads(RESULT.read_text())["best"]
     return {name: Best(**best) for name, best in found.items()}
 

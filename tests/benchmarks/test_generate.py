@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import vllm_server
+from benchmarks import generate_sweep, vllm_server
 from benchmarks.generate import (
     CONTINUOUS,
     FULL,
@@ -18,7 +18,7 @@ from benchmarks.generate import (
     faster,
     keys,
 )
-from benchmarks.generate_sweep import START, best_settings
+from benchmarks.generate_sweep import best_settings
 from benchmarks.prompts import PROMPTS
 from benchmarks.samplers import sampled
 
@@ -73,8 +73,12 @@ def test_deviation_is_paired_by_prompt() -> None:
     assert deviation(prompt_lengths, prompt_lengths + noise + 1) > 10
 
 
-def test_every_system_has_committed_settings() -> None:
-    assert set(best_settings()) == set(START)
+def test_without_a_sweep_nothing_is_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(generate_sweep, "RESULT", tmp_path / "none.json")
+    with pytest.raises(SystemExit, match="--sweep"):
+        best_settings()
 
 
 def test_without_an_environment_there_is_no_vllm_row(
