@@ -9,7 +9,7 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from swarm.engine.cache import PromptCache, RowCache
-from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.lora import AdapterHost
 from swarm.policy.mixture import Mixture
 
 
@@ -87,6 +87,6 @@ class Trunk:
 
     def _routed(self, slots: Sequence[str | None]) -> AbstractContextManager[None]:
         if self.mixture is None:
-            return self.host.routing.rows(Span(None, 0, len(slots)))
+            return self.host.routing.using(None)
         self.mixture.assign(slots)
         return self.host.routing.mixed(self.mixture)

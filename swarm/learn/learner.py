@@ -220,7 +220,7 @@ class Learner:
         return found
 
     def _active(self) -> AbstractContextManager[None]:
-        return self.policy.active(1)
+        return self.policy.active()
 
     def _update(self, lr: float, trees: Sequence[TokenTree]) -> tuple[float, float]:
         """Clip and step; the policy's gradient norm and `lr`. A value head, the optimizer's second

@@ -12,22 +12,12 @@ from typing import Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from swarm.policy.lora_function import adapted_linear
 
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 MLP = ("gate_proj", "up_proj", "down_proj")
 TARGETS = {"attention": ATTENTION, "mlp": MLP, "all": ATTENTION + MLP}
-
-
-@dataclass(frozen=True)
-class Span:
-    """Batch rows [start, stop) belong to `slot`; None is the bare base."""
-
-    slot: str | None
-    start: int
-    stop: int
 
 
 class Mixed(Protocol):
@@ -40,23 +30,22 @@ class Mixed(Protocol):
 
 @dataclass
 class Routing:
-    """Which adapter each batch row uses: by spans of rows or, where one is set, by a mixture.
-
-    One object is shared by all layers of a model.
+    """Which adapter a batch uses: that of `slot` (None: the bare base) or, where one is set, each
+    row its own by a mixture. One object is shared by all layers of a model.
     """
 
-    spans: tuple[Span, ...] = ()
+    slot: str | None = None
     mixture: Mixed | None = None
 
     @contextmanager
-    def rows(self, *spans: Span) -> Iterator[None]:
-        """Within this context the given rows use the given slots."""
-        before = self.spans, self.mixture
-        self.spans, self.mixture = spans, None
+    def using(self, slot: str | None) -> Iterator[None]:
+        """Within this context all rows use `slot`."""
+        before = self.slot, self.mixture
+        self.slot, self.mixture = slot, None
         try:
             yield
         finally:
-            self.spans, self.mixture = before
+            self.slot, self.mixture = before
 
     @contextmanager
     def mixed(self, mixture: Mixed) -> Iterator[None]:
@@ -78,7 +67,7 @@ class Pair:
 
 
 class LoraLinear(nn.Module):
-    """y = W x + scale * B A x, with (A, B) chosen by batch row. `packed`, while it is set, gives
+    """y = W x + scale * B A x, with (A, B) chosen by the routing. `packed`, while it is set, gives
     W x in place of `base`, without a gradient."""
 
     def __init__(self, base: nn.Linear, routing: Routing) -> None:
@@ -101,33 +90,16 @@ class LoraLinear(nn.Module):
     def forward(self, x_BTI: Tensor) -> Tensor:
         if self.routing.mixture is not None:
             return self.routing.mixture.add(self, x_BTI, self._base(x_BTI))
-        spans = self.routing.spans
-        if len(spans) == 1 and (only := self._pair(spans[0].slot)) is not None:
-            base = self.base
-            return adapted_linear(x_BTI, base.weight, base.bias, only.a, only.b, only.scale)
-        y_BTO = self._base(x_BTI)
-        if len(spans) == 1:
-            return y_BTO
-        parts = []
-        for span in spans:
-            pair = self._pair(span.slot)
-            rows = y_BTO[span.start : span.stop]
-            parts.append(
-                rows if pair is None else rows + _delta(x_BTI[span.start : span.stop], pair)
-            )
-        return torch.cat(parts) if parts else y_BTO
+        slot = self.routing.slot
+        pair = None if slot is None else self.pairs.get(slot)
+        if pair is None:
+            return self._base(x_BTI)
+        base = self.base
+        return adapted_linear(x_BTI, base.weight, base.bias, pair.a, pair.b, pair.scale)
 
     def _base(self, x_BTI: Tensor) -> Tensor:
         y_BTO: Tensor = (self.packed or self.base)(x_BTI)
         return y_BTO
-
-    def _pair(self, slot: str | None) -> Pair | None:
-        return None if slot is None else self.pairs.get(slot)
-
-
-def _delta(x_BTI: Tensor, pair: Pair) -> Tensor:
-    low = functional.linear(x_BTI.to(pair.a.dtype), pair.a)
-    return (functional.linear(low, pair.b) * pair.scale).to(x_BTI.dtype)
 
 
 @dataclass

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from swarm.config import OptimSettings, PolicySettings
-from swarm.policy.lora import AdapterHost, Pair, Span
+from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.value_head import ValueHead
 
 
@@ -70,9 +70,9 @@ class Policy:
         return self.slot if self.pairs else None
 
     @contextmanager
-    def active(self, rows: int) -> Iterator[None]:
+    def active(self) -> Iterator[None]:
         """Within this context all `rows` of a batch use this policy's current weights."""
-        with self.host.routing.rows(Span(self.slot, 0, rows)):
+        with self.host.routing.using(self.slot):
             yield
 
     def snapshot(self) -> int:

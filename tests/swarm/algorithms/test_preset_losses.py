@@ -35,13 +35,13 @@ def _told(recipe: Recipe, group: Group, episode: Episode) -> Told:
     learner, policy = recipe.learner, recipe.learner.policy
     answer = list(episode.completion.tokens)
     tree = TokenTree((context_node(group.prompt), action_node(answer, 0)))
-    with policy.active(1):
+    with policy.active():
         pi = naive.trained_tokens(learner.model, tree, learner.temperature).logprobs
-    with torch.no_grad(), policy.active(1), policy.weights(0):
+    with torch.no_grad(), policy.active(), policy.weights(0):
         ref = naive.trained_tokens(learner.model, tree, learner.temperature).logprobs
     values: list[float] = []
     if policy.value_head is not None:
-        with torch.no_grad(), policy.active(1):
+        with torch.no_grad(), policy.active():
             row = torch.tensor([[*group.prompt, *answer]])
             hidden_TD = learner.model.get_decoder()(row).last_hidden_state[0]
             values = policy.value_head(hidden_TD[len(group.prompt) - 1 : -1]).tolist()
@@ -123,7 +123,7 @@ class TestValueHead:
             for episode in group.episodes:
                 found = next(index)
                 row = torch.tensor([[*group.prompt, *episode.completion.tokens]])
-                with torch.no_grad(), policy.active(1):
+                with torch.no_grad(), policy.active():
                     hidden_TD = recipe.learner.model.get_decoder()(row).last_hidden_state[0]
                 returns = np.add(naive_losses.gae(found), found.values)
                 gap = head(hidden_TD[len(group.prompt) - 1 : -1]) - torch.tensor(returns)
@@ -138,7 +138,7 @@ class TestValueHead:
         recipe = recipe_on(random_llama, AlgorithmSettings(name="ppo"))
         policy, trees = recipe.learner.policy, plain_trees(random_groups(5))
         assert policy.value_head is not None
-        with policy.active(1):
+        with policy.active():
             seen = trained_logprobs(random_llama, trees, 1.0)
         assert seen.hidden.requires_grad
         values = policy.value_head(seen.hidden).sum()

@@ -9,7 +9,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from swarm.engine.prepacked import LEAST, PackedBase
 from swarm.engine.torch_engine import TorchEngine
-from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.lora import AdapterHost
 from swarm.records import SampleRequest
 
 WIDE = 2**8  # squared it is LEAST
@@ -48,7 +48,7 @@ def test_the_same_products(wide: AdapterHost, rows: int) -> None:
     x = torch.randn(rows, 1, WIDE)
     layer = wide.layers["model.layers.1.mlp.up_proj"]
     base = PackedBase(wide)
-    with torch.no_grad(), wide.routing.rows(Span(None, 0, rows)):
+    with torch.no_grad(), wide.routing.using(None):
         plain = layer(x)
         with base.in_use():
             assert torch.allclose(layer(x), plain, atol=1e-5)

@@ -10,7 +10,6 @@ from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.forward import trained_logprobs
 from swarm.models import smollm2
 from swarm.models.load import Base, load_base
-from swarm.policy.lora import Span
 from swarm.records import Completion, SampleRequest, TokenTree, action_node, context_node
 
 pytestmark = pytest.mark.models
@@ -53,7 +52,7 @@ def learners(base: Base, request: SampleRequest, completions: list[Completion]) 
     tree = TokenTree(
         (context_node(request.prompt), *(action_node(c.tokens, 0) for c in completions))
     )
-    with torch.no_grad(), base.host.routing.rows(Span(request.slot, 0, 1)):
+    with torch.no_grad(), base.host.routing.using(request.slot):
         return trained_logprobs(base.host.model, [tree], 1.0).logprobs.numpy()
 
 
@@ -61,7 +60,7 @@ def plain(base: Base, request: SampleRequest, completion: Completion) -> np.ndar
     """One row through the whole model, no cache. The softmax is double: torch's in fp32 is off by
     1e-5 in the mean over so large a vocabulary."""
     tokens = torch.tensor([[*request.prompt, *completion.tokens]])
-    with torch.no_grad(), base.host.routing.rows(Span(request.slot, 0, 1)):
+    with torch.no_grad(), base.host.routing.using(request.slot):
         logits_TV = base.host.model(tokens).logits[0, len(request.prompt) - 1 : -1]
     law_TV = torch.log_softmax(logits_TV.double(), -1)
     return law_TV.gather(1, torch.tensor(completion.tokens)[:, None])[:, 0].numpy()

@@ -184,7 +184,7 @@ class TestUpdate:
     def test_it_counts_what_it_saw(self, random_llama: nn.Module) -> None:
         trees = self.trees()
         learner = learner_on(random_llama, budget=40)
-        with torch.no_grad(), learner.policy.active(1):
+        with torch.no_grad(), learner.policy.active():
             parts = [naive.trained_tokens(random_llama, tree, TEMPERATURE) for tree in trees]
         seen = learner.reinforce(trees)
         assert seen.tokens == sum(tree.trained_tokens for tree in trees)
@@ -264,7 +264,7 @@ class TestSupervision:
         rows = [([3, 4], [5, 6, 1]), ([7], [8, 1])]
         trees = [TokenTree((context_node(p), action_node(a, 0, weight=0.2))) for p, a in rows]
         learner = learner_on(random_llama, budget=1)
-        with torch.no_grad(), learner.policy.active(1):
+        with torch.no_grad(), learner.policy.active():
             truth = -torch.cat(
                 [naive.trained_tokens(random_llama, tree, 1.0).logprobs for tree in trees]
             ).mean()
@@ -284,7 +284,7 @@ class TestLogprobs:
         ]
         found = learner.logprobs(trees, 0.5)
         assert [len(values) for values in found] == [3, 0, 7]
-        with torch.no_grad(), learner.policy.active(1):
+        with torch.no_grad(), learner.policy.active():
             truth = [naive.trained_tokens(random_llama, tree, 0.5).logprobs for tree in trees]
         for values, expected in zip(found, truth, strict=True):
             np.testing.assert_allclose(values, expected, atol=1e-5)

@@ -8,7 +8,7 @@ from torch import nn
 
 from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.forward import decoder_of, trained_logprobs
-from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.lora import AdapterHost
 from swarm.records import SampleRequest, TokenTree
 
 
@@ -22,7 +22,7 @@ def test_log_probabilities_are_of_fp32_logits(half: AdapterHost) -> None:
     row, answer = torch.tensor([[3, 4, 5, 6, 7, 8, 9]]), torch.tensor([6, 7, 8, 9])
     mask = np.array([False] * 3 + [True] * 4)
     node = with_tokens(random_node(np.random.default_rng(0), 7, None, mask), row[0].tolist())
-    with torch.no_grad(), half.routing.rows(Span(None, 0, 1)):
+    with torch.no_grad(), half.routing.using(None):
         seen = trained_logprobs(half.model, [TokenTree((node,))], 1.0)
         hidden_TD = decoder_of(half.model)(row).last_hidden_state[0, 2:-1]
         logits_TV = half.model.get_output_embeddings()(hidden_TD)  # type: ignore[operator]
@@ -36,7 +36,7 @@ def test_log_probabilities_are_of_fp32_logits(half: AdapterHost) -> None:
 def test_the_sampler_reports_a_law_that_sums_to_one(half: AdapterHost) -> None:
     engine = TorchEngine(half, frozenset({0}))
     ((one,),) = engine.sample([SampleRequest((3, 4), (7,), 1)])
-    with torch.no_grad(), half.routing.rows(Span(None, 0, 1)):
+    with torch.no_grad(), half.routing.using(None):
         hidden_D = decoder_of(half.model)(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
         logits_V = half.model.get_output_embeddings()(hidden_D)  # type: ignore[operator]
     law_V = torch.log_softmax(logits_V.float(), -1)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from swarm.policy.adapters import CONFIG_FILE, find_adapter, load_adapter
 from swarm.policy.errors import BadAdapter
-from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.lora import AdapterHost
 
 BATCH = torch.tensor([[3, 4, 5, 6, 7], [8, 9, 10, 11, 12]])
 
@@ -37,7 +37,7 @@ def test_its_logits_are_pefts(tmp_path: Path) -> None:
     load_adapter(host, tmp_path, "mine")
     with torch.no_grad():
         base = host.model(BATCH).logits
-        with host.routing.rows(Span("mine", 0, len(BATCH))):
+        with host.routing.using("mine"):
             ours = host.model(BATCH).logits
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     assert (ours - base).abs().max() > 0.1

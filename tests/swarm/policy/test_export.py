@@ -24,7 +24,7 @@ def perturbed(model: nn.Module, settings: PolicySettings) -> tuple[Policy, Tenso
     with torch.no_grad():
         for parameter in policy.parameters.values():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=rng))
-        with policy.active(len(BATCH)):
+        with policy.active():
             return policy, model(BATCH).logits
 
 

@@ -1,12 +1,10 @@
-"""The multi-LoRA layer: rows of one batch, each through its own adapter."""
-
-from collections.abc import Sequence
+"""The multi-LoRA layer: one adapter of many on a frozen base."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from swarm.policy.lora import ATTENTION, MLP, AdapterHost, Span
+from swarm.policy.lora import ATTENTION, MLP, AdapterHost
 
 BATCH = torch.tensor([[3, 4, 5, 6], [7, 8, 9, 10], [11, 12, 13, 14], [2, 3, 2, 3], [5, 5, 5, 5]])
 
@@ -21,9 +19,9 @@ def host(random_llama: nn.Module) -> AdapterHost:
     return host
 
 
-def logits(host: AdapterHost, spans: Sequence[Span], batch: Tensor = BATCH) -> Tensor:
-    with torch.no_grad(), host.routing.rows(*spans):
-        return host.model(batch).logits
+def logits(host: AdapterHost, slot: str | None) -> Tensor:
+    with torch.no_grad(), host.routing.using(slot):
+        return host.model(BATCH).logits
 
 
 def test_a_fresh_adapter_is_the_base_to_the_bit(random_llama: nn.Module) -> None:
@@ -31,8 +29,8 @@ def test_a_fresh_adapter_is_the_base_to_the_bit(random_llama: nn.Module) -> None
         base = random_llama(BATCH).logits
     host = AdapterHost.wrap(random_llama)
     host.create("fresh", 8, 16.0, "all", seed=0)
-    assert torch.equal(logits(host, [Span("fresh", 0, 5)]), base)
-    assert torch.equal(logits(host, []), base)
+    assert torch.equal(logits(host, "fresh"), base)
+    assert torch.equal(logits(host, None), base)
 
 
 def test_the_update_is_alpha_over_rank_times_b_a(random_llama: nn.Module) -> None:
@@ -41,26 +39,9 @@ def test_the_update_is_alpha_over_rank_times_b_a(random_llama: nn.Module) -> Non
     pair = host.create("a", 4, 12.0, "mlp", seed=0)[layer_path]
     pair.b.data.normal_()
     layer, x = host.layers[layer_path], torch.randn(2, 3, 32)
-    with torch.no_grad(), host.routing.rows(Span("a", 0, 2)):
+    with torch.no_grad(), host.routing.using("a"):
         merged = nn.functional.linear(x, layer.base.weight + 3.0 * pair.b @ pair.a)
         torch.testing.assert_close(layer(x), merged, atol=1e-5, rtol=1e-5)
-
-
-def test_rows_of_a_mixed_batch_equal_each_adapter_alone(host: AdapterHost) -> None:
-    """Within 1e-6 of the logits' scale: the matrix products see other row counts."""
-    mixed = logits(host, [Span("a", 0, 2), Span("b", 2, 4), Span(None, 4, 5)])
-    scale = mixed.abs().max()
-    for slot, start, stop in (("a", 0, 2), ("b", 2, 4), (None, 4, 5)):
-        alone = logits(host, [Span(slot, 0, stop - start)], BATCH[start:stop])
-        assert (mixed[start:stop] - alone).abs().max() <= 1e-6 * scale
-    assert (mixed[0] - logits(host, [Span("b", 0, 5)])[0]).abs().max() > 0.01
-
-
-def test_a_row_does_not_depend_on_its_neighbours_adapter(host: AdapterHost) -> None:
-    """Equal to the bit: the same shapes are computed for the row."""
-    beside_b = logits(host, [Span("a", 0, 2), Span("b", 2, 5)])
-    beside_base = logits(host, [Span("a", 0, 2), Span(None, 2, 5)])
-    assert torch.equal(beside_b[:2], beside_base[:2])
 
 
 def test_targets_choose_the_layers(random_llama: nn.Module) -> None:
@@ -80,10 +61,10 @@ class TestSlots:
             host.create("a", 2, 4.0, "all", 0)
 
     def test_a_deleted_slot_is_the_base_again_and_its_name_is_free(self, host: AdapterHost) -> None:
-        base = logits(host, [])
+        base = logits(host, None)
         host.delete("a")
         host.delete("a")
-        assert torch.equal(logits(host, [Span("a", 0, 5)]), base)
+        assert torch.equal(logits(host, "a"), base)
         host.create("a", 2, 4.0, "all", 0)
 
     def test_seeds_decide_where_an_adapter_starts(self, host: AdapterHost) -> None:
@@ -95,12 +76,11 @@ class TestSlots:
             assert not torch.equal(first[path].a, other[path].a)
 
     def test_the_routing_is_put_back_after_an_exception(self, host: AdapterHost) -> None:
-        outer = Span("a", 0, 5)
-        with host.routing.rows(outer):
-            with pytest.raises(RuntimeError), host.routing.rows(Span("b", 0, 5)):
+        with host.routing.using("a"):
+            with pytest.raises(RuntimeError), host.routing.using("b"):
                 raise RuntimeError
-            assert host.routing.spans == (outer,)
-        assert host.routing.spans == ()
+            assert host.routing.slot == "a"
+        assert host.routing.slot is None
 
 
 def test_the_base_state_has_the_names_it_had_before(random_llama: nn.Module) -> None:

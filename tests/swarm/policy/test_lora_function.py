@@ -5,7 +5,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from torch import Tensor, nn
 
-from swarm.policy.lora import AdapterHost, Span
+from swarm.policy.lora import AdapterHost
 from swarm.policy.lora_function import adapted_linear
 
 
@@ -60,7 +60,7 @@ def test_it_equals_peft(random_llama: nn.Module) -> None:
     batch = torch.tensor([[3, 4, 5, 6], [7, 8, 9, 10]])
     truth = peft_model(batch).logits
     truth.square().mean().backward()
-    with host.routing.rows(Span("a", 0, 2)):
+    with host.routing.using("a"):
         found = random_llama(batch).logits
     found.square().mean().backward()
     torch.testing.assert_close(found, truth, atol=1e-5, rtol=1e-5)

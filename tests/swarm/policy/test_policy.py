@@ -91,7 +91,7 @@ class TestIsolation:
         learner = learner_in(AdapterHost.wrap(random_llama), "a")
         with pytest.raises(IndexError):
             learner.reinforce([TokenTree(batch(0)[0].nodes), *batch(0)], reference=[])
-        assert learner.policy.host.routing.spans == ()
+        assert learner.policy.host.routing.slot is None
 
 
 class TestFrozenVersions:
