@@ -24,10 +24,12 @@ TOKENS = 64
 
 @dataclass(frozen=True)
 class Case:
-    """Policies with these ranks (None: the bare base), each sampled in `rows` rows."""
+    """Policies with these ranks (None: the bare base), each sampled in `rows` rows: `members`
+    completions of each of its prompts."""
 
     ranks: tuple[int | None, ...]
     rows: int
+    members: int = 4
 
     @property
     def slots(self) -> list[str | None]:
@@ -39,7 +41,8 @@ CASES: dict[str, Case] = {
     "8 policies": Case((16,) * 8, 4),
     "2 policies": Case((16,) * 2, 4),
     "1 policy": Case((16,), 4),
-    "8 x 1 row": Case((16,) * 8, 1),
+    "8 x 4 prompts": Case((16,) * 8, 4, members=1),
+    "8 x 1 row": Case((16,) * 8, 1, members=1),
     "8 x 16 rows": Case((16,) * 8, 16),
     "8 ranks": Case((4, 8, 8, 16, 16, 32, 32, 64), 4),
     "1 x 32 rows": Case((16,), 32),
@@ -48,15 +51,23 @@ CASES: dict[str, Case] = {
 
 
 def requests(case: Case, prompts: Sequence[Sequence[int]]) -> list[list[SampleRequest]]:
-    """By policy: one request a row, each with a prompt and seed of its own."""
-    numbers = iter(range(len(case.ranks) * case.rows))
-    return [
-        [
-            SampleRequest(tuple(prompts[n % len(prompts)]), (n,), TOKENS, slot=slot)
-            for n in (next(numbers) for _ in range(case.rows))
-        ]
-        for slot in case.slots
-    ]
+    """By policy: its groups, each on a prompt of its own, each row with a seed of its own."""
+    groups = case.rows // case.members
+    found = []
+    for policy, slot in enumerate(case.slots):
+        numbers = range(policy * groups, (policy + 1) * groups)
+        found.append(
+            [
+                SampleRequest(
+                    tuple(prompts[n % len(prompts)]),
+                    tuple(range(n * case.members, (n + 1) * case.members)),
+                    TOKENS,
+                    slot=slot,
+                )
+                for n in numbers
+            ]
+        )
+    return found
 
 
 def add_policies(host: AdapterHost) -> None:
@@ -76,12 +87,12 @@ def add_policies(host: AdapterHost) -> None:
 def mixed(engine: TorchEngine, asked: list[list[SampleRequest]]) -> list[Completion]:
     """All policies in one batch."""
     flat = [request for policy in asked for request in policy]
-    return [completion for (completion,) in engine.sample(flat)]
+    return [completion for group in engine.sample(flat) for completion in group]
 
 
 def one_by_one(engine: TorchEngine, asked: list[list[SampleRequest]]) -> list[Completion]:
     """A batch of its own for each policy, in turn."""
-    return [completion for policy in asked for (completion,) in engine.sample(policy)]
+    return [found for policy in asked for group in engine.sample(policy) for found in group]
 
 
 def largest_difference(left: Sequence[Completion], right: Sequence[Completion]) -> float:

@@ -17,15 +17,22 @@ SPARE = 8
 
 
 class PromptCache(Cache):  # type: ignore[misc]
-    """What a prefill leaves behind: each layer's keys and values, as they came."""
+    """What a prefill leaves behind: each layer's keys and values, as they came, behind those of
+    the prefix that its prompts continue."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: Tensor | None = None) -> None:
+        """`prefix` [L, 2, P, K, W, D], a row for each prompt."""
         super().__init__(layers=[])
+        self.prefix = prefix
         self.found: list[tuple[Tensor, Tensor]] = []
 
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
+        if self.prefix is not None:
+            keys, values = self.prefix[layer_idx]
+            key_states = torch.cat([keys, key_states], 2)
+            value_states = torch.cat([values, value_states], 2)
         self.found.append((key_states, value_states))
         return key_states, value_states
 

@@ -30,20 +30,32 @@ class Trunk:
         self.mixture = Mixture(host, used) if used else None
 
     def prefill(
-        self, prompts: Sequence[tuple[int, ...]], slots: Sequence[str | None]
+        self,
+        prompts: Sequence[tuple[int, ...]],
+        slots: Sequence[str | None],
+        prefix: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Keys and values [L, 2, P, K, W, D] and next-token logits [P, V] of right-padded prompts.
 
-        Padding is behind every token that counts, so the causal mask is all it takes.
+        Each prompt continues its row of `prefix` [L, 2, P, K, _, D], whose keys and values come
+        first in the result. Padding is behind every token that counts, so the causal mask is all
+        it takes.
         """
         width = max(map(len, prompts))
-        tokens_PW = torch.tensor([[*p, *[0] * (width - len(p))] for p in prompts])
-        positions_PW = torch.arange(width, device=self.device).expand(len(prompts), -1)
-        cache = PromptCache()
-        hidden_PWD = self._run(tokens_PW.to(self.device), None, positions_PW, cache, slots)
+        before = 0 if prefix is None else prefix.shape[4]
+        tokens_PT = torch.tensor([[*p, *[0] * (width - len(p))] for p in prompts])
+        positions_PT = torch.arange(before, before + width, device=self.device)
+        mask = None
+        if before:
+            seen_TW = torch.ones(width, before + width, dtype=torch.bool, device=self.device)
+            mask = seen_TW.tril_(before)[None, None]
+        cache = PromptCache(prefix)
+        hidden_PTD = self._run(
+            tokens_PT.to(self.device), mask, positions_PT.expand(len(prompts), -1), cache, slots
+        )
         ends_P = torch.tensor([len(p) - 1 for p in prompts], device=self.device)
         rows_P = torch.arange(len(prompts), device=self.device)
-        return cache.stacked(), self.head(hidden_PWD[rows_P, ends_P])
+        return cache.stacked(), self.head(hidden_PTD[rows_P, ends_P])
 
     def step(
         self, tokens_B: Tensor, lengths_B: Tensor, cache: RowCache, slots: Sequence[str | None]

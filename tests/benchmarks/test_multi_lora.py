@@ -15,10 +15,21 @@ def drawn(tokens: tuple[int, ...], logprobs: tuple[float, ...]) -> Completion:
 def test_each_policy_asks_for_its_rows_with_seeds_of_their_own() -> None:
     asked = requests(CASES[MAIN], [[1], [2, 3], [4]])
     slots = [{request.slot for request in policy} for policy in asked]
-    assert [len(policy) for policy in asked] == [4] * 8
+    assert [len(policy) for policy in asked] == [1] * 8
     assert all(len(slot) == 1 for slot in slots)
     assert len(set.union(*slots)) == 8
-    assert len({request.seeds for policy in asked for request in policy}) == 32
+    assert len({seed for policy in asked for request in policy for seed in request.seeds}) == 32
+
+
+def test_rows_are_groups_on_prompts_of_their_own() -> None:
+    for case in CASES.values():
+        asked = [
+            request for policy in requests(case, [[n] for n in range(128)]) for request in policy
+        ]
+        assert {len(request.seeds) for request in asked} == {case.members}
+        assert (
+            len({request.prompt for request in asked}) * case.members == len(case.ranks) * case.rows
+        )
 
 
 def test_policies_of_two_ranks_never_share_a_slot() -> None:

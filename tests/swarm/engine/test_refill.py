@@ -2,7 +2,7 @@
 token goes through the model that need not."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -148,7 +148,7 @@ class TestWork:
     def test_prefills_come_in_batches(self) -> None:
         """Not one a freed row: at least an eighth of the rows at a time, while so many wait."""
         host = AdapterHost.wrap(llama())
-        asked = [dataclasses.replace(request(6), seeds=(i,)) for i in range(160)]
+        asked = [dataclasses.replace(request(6 + i % 2), seeds=(i,)) for i in range(160)]
         with passes_of(host) as seen:
             TorchEngine(host, STOPS, 32).sample(asked)
         sizes = [rows for rows, width in seen if width > 1]
@@ -158,11 +158,69 @@ class TestWork:
     def test_a_batch_is_kept_full(self) -> None:
         """While others wait no more than an eighth of the rows is idle in a step."""
         host = AdapterHost.wrap(llama())
-        asked = [dataclasses.replace(request(6), seeds=(i,)) for i in range(160)]
+        asked = [dataclasses.replace(request(6 + i % 2), seeds=(i,)) for i in range(160)]
         with passes_of(host) as seen:
             TorchEngine(host, STOPS, 32).sample(asked)
         last_prefill = max(i for i, (_, width) in enumerate(seen) if width > 1)
         assert min(rows for rows, width in seen[1:last_prefill] if width == 1) >= 28 - 4
+
+
+class TestTheCommonPrefix:
+    """What all prompts begin with goes through the trunk once a slot, and changes no completion."""
+
+    @settings(max_examples=30)
+    @given(
+        prefix=st.lists(st.integers(2, 23), min_size=1, max_size=20),
+        rests=st.lists(
+            st.tuples(
+                st.lists(st.integers(2, 23), min_size=1, max_size=9),
+                st.sampled_from(["a", "b", None]),
+            ),
+            min_size=2,
+            max_size=6,
+        ),
+        build=st.sampled_from([llama, gpt2]),
+        max_rows=st.integers(1, 9),
+    )
+    def test_as_if_alone(
+        self,
+        prefix: list[int],
+        rests: list[tuple[list[int], str | None]],
+        build: Callable[[], nn.Module],
+        max_rows: int,
+    ) -> None:
+        host = host_with_adapters(build())  # gpt2 has no linear layers to adapt
+        asked = [
+            SampleRequest((*prefix, *rest), (i, 100 + i), 8, slot=slot if build is llama else None)
+            for i, (rest, slot) in enumerate(rests)
+        ]
+        alone = [TorchEngine(host, STOPS).sample([one])[0] for one in asked]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(prompts, "WORTH", 1)
+            found = TorchEngine(host, STOPS, max_rows).sample(asked)
+        assert all(map(close, found, alone))
+
+    def test_its_tokens_are_counted_once_a_slot(self) -> None:
+        host = host_with_adapters(llama())
+        prefix = tuple(2 + i % 20 for i in range(70))
+        asked = [SampleRequest((*prefix, 2 + i, 3), (i,), 5, slot="ab"[i % 2]) for i in range(12)]
+        with passes_of(host) as seen:
+            TorchEngine(host, STOPS, 64).sample(asked)
+        assert [shape for shape in seen if shape[1] > 1] == [(2, 70), (12, 2)]
+
+    def test_a_prompt_that_is_the_prefix_keeps_its_last_token(self) -> None:
+        host = AdapterHost.wrap(llama())
+        asked = [SampleRequest((3,) * n, (n,), 5) for n in range(60, 75)]
+        with passes_of(host) as seen:
+            TorchEngine(host, STOPS, 64).sample(asked)
+        assert seen[:2] == [(1, 59), (15, 15)]
+
+    def test_no_pass_of_its_own_where_little_is_saved(self) -> None:
+        host = AdapterHost.wrap(llama())
+        asked = [SampleRequest((3,) * 20, (n,), 5) for n in range(20)]
+        with passes_of(host) as seen:
+            TorchEngine(host, STOPS, 64).sample(asked)
+        assert seen[0] == (20, 20)
 
 
 class TestBuckets:
