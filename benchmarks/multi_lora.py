@@ -1,8 +1,9 @@
 """Many policies on one base: `python -m benchmarks.multi_lora [--quick]`.
 
 Eight LoRA policies (rank 16, all linear layers) on one SmolLM2-135M in fp32, a group of four rows
-on one prompt each, 64 tokens a row: one mixed batch against the same engine's single-adapter path, one policy after
-another. Both sample the same tokens from the same seeds; this is checked before anything is timed.
+on one prompt each, 64 tokens a row: one mixed batch against the same engine's single-adapter path,
+one policy after another. Both sample the same tokens from the same seeds; this is checked before
+anything is timed.
 
 Keys: ratio is one after another over mixed, with its 95 % interval ratio_ci (null below three
 rounds); ratios has the other cases; routing_overhead is the mixed batch of 32 rows over 32 rows of
