@@ -1,7 +1,10 @@
 """How a command line ends: each error that a user can act on is one line and an exit code, and
 with `--json` one document too."""
 
+import errno
 import json
+import os
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -9,7 +12,10 @@ from typing import Any, NoReturn
 import typer
 from typer.exceptions import TyperException
 
-BAD_INPUT = 2
+FAILED, BAD_INPUT = 1, 2
+
+#: Errors of the disk, or of what may be done on it: the user's to mend.
+OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM}
 
 
 def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoReturn:
@@ -31,9 +37,12 @@ def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoRet
         _end(_usage(error), BAD_INPUT)
     except Exception as error:
         known = exit_code(error)
-        if known is None:
+        if known is not None:
+            _end(_parts(error), known, str(error))
+        disk = _disk(error)
+        if disk is None:
             raise
-        _end(_parts(error), known, str(error))
+        _end(disk, FAILED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -57,6 +66,18 @@ def _parts(error: Exception) -> dict[str, str | None]:
     if all(hasattr(error, name) for name in names):
         return {name: getattr(error, name) or None for name in names}
     return {"field": None, "problem": str(error), "next_step": None}
+
+
+def _disk(error: Exception) -> dict[str, str | None] | None:
+    """What a full, failing or closed disk says; None for any other error."""
+    next_step = "make room or rights there, then resume: what was saved is kept"
+    if isinstance(error, OSError) and error.errno in OF_THE_DISK:
+        where = str(error.filename or "disk")
+        return {"field": where, "problem": os.strerror(error.errno), "next_step": next_step}
+    full = ("database or disk is full", "disk I/O error", "readonly database")
+    if isinstance(error, sqlite3.OperationalError) and any(says in str(error) for says in full):
+        return {"field": "database", "problem": str(error), "next_step": next_step}
+    return None
 
 
 def _usage(error: Any) -> dict[str, str | None]:

@@ -15,7 +15,7 @@ from swarm import cli
 from swarm.config import TrainConfig
 from swarm.configfile import read_file
 from swarm.console import COLUMNS, heading, line
-from swarm.runfolder import EVENTS, METRICS, read_rows
+from swarm.runfolder import EVENTS, METRICS, ROLLOUTS, read_rows
 from swarm.train import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -136,6 +136,26 @@ class TestTrain:
         assert "broken in " in error
         assert "returned 1 values for 4 completions on row" in error
         assert error.count("\n") == 1
+
+    @pytest.mark.parametrize("file", [ROLLOUTS, EVENTS])
+    def test_a_full_disk_is_one_line_and_exit_1(
+        self,
+        config: Path,
+        file: str,
+        capfd: pytest.CaptureFixture,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """/dev/full takes no byte."""
+        out = config.parent / "run"
+        out.mkdir()
+        (out / file).symlink_to("/dev/full")
+        monkeypatch.setattr(sys, "argv", ["swarm", "train", str(config), "--out", str(out)])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        says = capfd.readouterr().err.splitlines()[-1]
+        assert end.value.code == cli.FAILED
+        assert says.startswith("error: ")
+        assert "No space left on device; make room" in says
 
 
 def test_sft_imitates_and_evaluates(config: Path) -> None:
