@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
-#: Columns beyond the longest prompt that a new cache has; fewer are attended to faster.
-SPARE = 8
+#: Bytes that a new cache may take for the columns its rows can come to need. On a CPU they are
+#: backed by memory only once written; growing costs a copy of all there is.
+AT_ONCE = 2**31
 
 
 class PromptCache(Cache):  # type: ignore[misc]
@@ -57,13 +58,17 @@ class PromptCache(Cache):  # type: ignore[misc]
 
 
 class RowCache(Cache):  # type: ignore[misc]
-    """The rows in flight, always the first ones; capacity grows in columns."""
+    """The rows in flight, always the first ones; capacity grows in columns where it must."""
 
-    def __init__(self, rows: int, like: Tensor) -> None:
-        """Room for `rows` rows of the first prompts `like` [L, 2, _, K, W, D] and some tokens."""
+    def __init__(self, rows: int, like: Tensor, longest: int) -> None:
+        """Room for `rows` rows of the first prompts `like` [L, 2, _, K, W, D] and, within bounds,
+        for as many columns as the `longest` row can take."""
         super().__init__(layers=[])
         layers, two, _, heads, columns, width = like.shape
-        self._hold(_zeros((layers, two, rows, heads, columns + SPARE, width), like))
+        column = layers * two * rows * heads * width * like.element_size()
+        columns = max(columns + 1, min(longest, AT_ONCE // column))
+        self._written = 0  # columns of any row that were ever written
+        self._hold(_zeros((layers, two, rows, heads, columns, width), like))
 
     def _hold(self, kv: Tensor) -> None:
         self.kv = kv
@@ -89,19 +94,21 @@ class RowCache(Cache):  # type: ignore[misc]
         """
         width = prompts.shape[4]
         self.reserve(width + 1)
+        self._written = max(self._written, width)
         rows = slice(start, start + len(members))
         self.kv[:, :, rows, :, :width] = prompts.index_select(2, members)
-        self.kv[:, :, rows, :, width:] = 0
+        self.kv[:, :, rows, :, width : self._written] = 0
 
     def move(self, sources: Tensor, targets: Tensor, columns: int) -> None:
         """Copy the first `columns` columns of some rows over those of others."""
         self.kv[:, :, targets, :, :columns] = self.kv[:, :, sources, :, :columns]
-        self.kv[:, :, targets, :, columns:] = 0
+        self.kv[:, :, targets, :, columns : self._written] = 0
 
     def begin_step(self, lengths_B: Tensor, columns: int) -> None:
         """The next forward pass writes column `lengths_B[i]` of each row i and reads the first
         `columns` columns."""
         self.reserve(columns)
+        self._written = max(self._written, columns)
         _, _, _, heads, have, _ = self.kv.shape
         self._count, self._columns = len(lengths_B), columns
         firsts = torch.arange(self._count * heads, device=lengths_B.device) * have

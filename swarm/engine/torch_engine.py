@@ -71,13 +71,14 @@ class TorchEngine:
         prompts = Prompts(trunk, requests, served)
         size = min(self.max_rows, prompts.waiting)
         rows = Rows(requests, self.stop_tokens, size)
+        longest = max(len(requests[r].prompt) + requests[r].max_tokens for r in served)
         cache: RowCache | None = None
         while rows.count or prompts.waiting:
             free = size - rows.count
             if free >= min(prompts.waiting, math.ceil(REFILL_SHARE * size)) > 0:
                 for admitted in prompts.take(free):
                     if cache is None:
-                        cache = RowCache(size, admitted.prefill.kv)
+                        cache = RowCache(size, admitted.prefill.kv, int(min(longest, self.context)))
                     self._admit(rows, cache, admitted)
                 _close_gaps(rows, cache, results)
             if rows.count and cache is not None:

@@ -15,7 +15,7 @@ from random_models import gpt2, llama
 from torch import nn
 
 from swarm import seeds
-from swarm.engine import prompts
+from swarm.engine import cache, prompts
 from swarm.engine.prompts import buckets
 from swarm.engine.torch_engine import TorchEngine
 from swarm.policy.lora import AdapterHost
@@ -78,12 +78,16 @@ def test_refill_equals_no_refill(max_rows: int) -> None:
         max_size=7,
     ),
     max_rows=st.integers(1, 6),
+    at_once=st.sampled_from([0, cache.AT_ONCE]),
 )
-def test_any_arrivals(arrivals: list[SampleRequest], max_rows: int) -> None:
+def test_any_arrivals(arrivals: list[SampleRequest], max_rows: int, at_once: int) -> None:
     host = AdapterHost.wrap(llama())
     asked = [dataclasses.replace(a, seeds=(*a.seeds, i)) for i, a in enumerate(arrivals)]
     alone = [TorchEngine(host, STOPS).sample([one])[0] for one in asked]
-    assert all(map(close, TorchEngine(host, STOPS, max_rows).sample(asked), alone))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "AT_ONCE", at_once)
+        found = TorchEngine(host, STOPS, max_rows).sample(asked)
+    assert all(map(close, found, alone))
 
 
 def test_a_group_larger_than_the_batch() -> None:
@@ -95,8 +99,11 @@ def test_a_group_larger_than_the_batch() -> None:
     assert [shape for shape in seen if shape[1] > 1] == [(1, 5)]  # one prefill for all members
 
 
-def test_the_cache_grows_far_beyond_its_first_width() -> None:
-    """From 2 tokens to 120, on rotary and learned positions."""
+@pytest.mark.parametrize("at_once", [0, cache.AT_ONCE])
+def test_rows_grow_far_beyond_their_prompts(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 2 tokens to 120, on rotary and learned positions; the cache has room from the start, or
+    grows."""
+    monkeypatch.setattr(cache, "AT_ONCE", at_once)
     for build, length in ((llama, 118), (gpt2, 60)):
         host = AdapterHost.wrap(build())
         ((long, short),) = TorchEngine(host, frozenset()).sample([request(2, 2, length)])
