@@ -96,7 +96,8 @@ class RowCache(Cache):  # type: ignore[misc]
         self.reserve(width + 1)
         self._written = max(self._written, width)
         rows = slice(start, start + len(members))
-        self.kv[:, :, rows, :, :width] = prompts.index_select(2, members)
+        for kept, found in zip(self.kv.flatten(0, 1), prompts.flatten(0, 1), strict=True):
+            kept[rows, :, :width] = found.index_select(0, members)  # one copy small enough to reuse
         self.kv[:, :, rows, :, width : self._written] = 0
 
     def move(self, sources: Tensor, targets: Tensor, columns: int) -> None:
