@@ -46,9 +46,9 @@ class Trunk:
         tokens_PT = torch.tensor([[*p, *[0] * (width - len(p))] for p in prompts])
         positions_PT = torch.arange(before, before + width, device=self.device)
         mask = None
-        if before:
-            seen_TW = torch.ones(width, before + width, dtype=torch.bool, device=self.device)
-            mask = seen_TW.tril_(before)[None, None]
+        if prefix is not None:
+            unseen_TW = prefix.new_full((width, before + width), -torch.inf).triu_(before + 1)
+            mask = unseen_TW[None, None]
         cache = PromptCache(prefix)
         hidden_PTD = self._run(
             tokens_PT.to(self.device), mask, positions_PT.expand(len(prompts), -1), cache, slots

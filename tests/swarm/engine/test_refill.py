@@ -207,6 +207,15 @@ class TestTheCommonPrefix:
             found = TorchEngine(host, STOPS, max_rows).sample(asked)
         assert all(map(close, found, alone))
 
+    def test_with_eager_attention(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Which adds masks, where SDPA takes booleans too."""
+        host = AdapterHost.wrap(llama())
+        asked = [SampleRequest((5, 6, 7, 8, 2 + i, 9), (i,), 8) for i in range(4)]
+        truth = TorchEngine(host, STOPS).sample(asked)
+        host.model.set_attn_implementation("eager")
+        monkeypatch.setattr(prompts, "WORTH", 1)
+        assert all(map(close, TorchEngine(host, STOPS).sample(asked), truth))
+
     def test_its_tokens_are_counted_once_a_slot(self) -> None:
         host = host_with_adapters(llama())
         prefix = tuple(2 + i % 20 for i in range(70))
