@@ -64,8 +64,8 @@ class Plan:
 FULL = (
     Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS), 3),
     Plan("arrival", "ratio_arrival", "float32", SLOTS, (OURS, ARRIVAL, VLLM), 1),
-    Plan("bf16", "ratio_bf16", "bfloat16", SLOTS, (OURS, SORTED, CONTINUOUS), 1),
-    Plan("own slots", "ratio_own_slots", "float32", None, (OURS, SORTED, CONTINUOUS), 1),
+    Plan("bf16", "ratio_bf16", "bfloat16", SLOTS, (OURS, CONTINUOUS), 1),
+    Plan("own slots", "ratio_own_slots", "float32", None, (OURS, CONTINUOUS), 1),
 )
 QUICK = (Plan("fp32", "ratio", "float32", SLOTS, (OURS, SORTED, CONTINUOUS), 1),)
 #: Prompts of the batch that warms a variant up.

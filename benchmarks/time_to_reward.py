@@ -33,7 +33,7 @@ THRESHOLD = 0.70
 #: Others, shown beside it: the verdict may not hang on one choice.
 OTHERS = (0.60, 0.75)
 
-SEEDS = 10
+SEEDS = 5
 RUN_TIMEOUT_S = 600.0
 
 Curves = Mapping[str, Sequence[Curve]]
