@@ -8,7 +8,7 @@ export TOPIC
 export OMP_NUM_THREADS ?= 1
 unmarked := not learns and not faults and not cluster and not vllm and not gpu and not models
 
-.PHONY: start test install lint types learns faults cluster models clean
+.PHONY: start test install lint types learns faults cluster models vllm clean
 
 start: $(VENV)/.runtime
 	@OMP_NUM_THREADS= $(BIN)/autoresearch start "$$TOPIC" $(ARGS)
@@ -29,7 +29,7 @@ types: $(VENV)/.test
 learns: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m learns $(ARGS)
 
-faults cluster models: $(VENV)/.test
+faults cluster models vllm: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
 
 clean:
