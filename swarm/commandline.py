@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 FAILED, BAD_INPUT = 1, 2
 
 #: Errors of the disk, or of what may be done on it: the user's to mend.
-OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM}
+OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES}
 
 
 def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoReturn:

@@ -71,7 +71,7 @@ class Policy:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Within this context all `rows` of a batch use this policy's current weights."""
+        """Within this context all rows of a batch use this policy's current weights."""
         with self.host.routing.using(self.slot):
             yield
 
