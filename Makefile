@@ -8,7 +8,7 @@ export TOPIC
 export OMP_NUM_THREADS ?= 1
 unmarked := not learns and not faults and not cluster and not vllm and not gpu and not models
 
-.PHONY: start test install lint types learns faults cluster models vllm clean
+.PHONY: start test install lint types learns faults cluster models vllm goldens clean
 
 start: $(VENV)/.runtime
 	@OMP_NUM_THREADS= $(BIN)/autoresearch start "$$TOPIC" $(ARGS)
@@ -31,6 +31,9 @@ learns: $(VENV)/.test
 
 faults cluster models vllm: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
+
+goldens: $(VENV)/.test
+	$(BIN)/python tests/support/goldens.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info

@@ -10,11 +10,12 @@ import numpy as np
 
 from benchmarks.harness import Payload, serve, timed
 from benchmarks.update_cases import cases, groups_of
-from swarm.config import AlgorithmSettings, ModelSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
-from swarm.models.load import load_base
+from swarm.policy.base_model import load_base
 from swarm.policy.policy import Policy
 from swarm.records import SampleRequest, TokenTree, action_node, context_node
 

@@ -11,9 +11,9 @@ import torch
 from benchmarks.generate_worker import encoded
 from benchmarks.harness import Payload, serve, timed
 from benchmarks.samplers import MODEL
-from swarm.config import ModelSettings
+from swarm.config.parts import ModelSettings
 from swarm.engine.torch_engine import TorchEngine
-from swarm.models.load import load_base
+from swarm.policy.base_model import load_base
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest
 

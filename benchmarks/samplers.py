@@ -12,9 +12,9 @@ import torch
 from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, GenerationConfig
 
 from swarm import models
-from swarm.config import ModelSettings
+from swarm.config.parts import ModelSettings
 from swarm.engine.torch_engine import TorchEngine
-from swarm.models.load import load_base
+from swarm.policy.base_model import load_base
 from swarm.records import SampleRequest
 
 MODEL = "smollm2-135m-instruct"

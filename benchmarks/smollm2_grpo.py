@@ -26,9 +26,9 @@ from benchmarks.configs.sums import FORMAT_REWARD
 from benchmarks.harness import RESULTS, emit
 from benchmarks.learning_curve import draw
 from benchmarks.spread import Spread, over_seeds, student_interval
-from swarm.configfile import read_file
-from swarm.models import ModelUnavailable
-from swarm.runfolder import METRICS, read_rows
+from swarm.cli.config_file import read_file
+from swarm.disk.folder import METRICS, read_rows
+from swarm.errors import ModelUnavailable
 
 CONFIG = Path(__file__).parent / "configs" / "smollm2_grpo.yaml"
 CURVE = Path(__file__).parent.parent / "docs" / "images" / "smollm2_grpo.png"
@@ -165,7 +165,16 @@ def _swarm(command: str, plan: Plan, *options: str) -> Row:
     """What `swarm COMMAND CONFIG --json` says. Raises CalledProcessError when it fails."""
     settings = [f"--set={setting}" for setting in plan.settings]
     done = subprocess.run(
-        [sys.executable, "-m", "swarm.cli", command, str(CONFIG), "--json", *settings, *options],
+        [
+            sys.executable,
+            "-m",
+            "swarm.cli.app",
+            command,
+            str(CONFIG),
+            "--json",
+            *settings,
+            *options,
+        ],
         stdout=subprocess.PIPE,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
         check=True,

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedTokenizerBase
 from trl import GRPOConfig, GRPOTrainer
 
-from swarm.algorithms.settings import AlgorithmSettings
-from swarm.config import PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import PolicySettings
 from swarm.policy.lora import TARGETS, Pair
 
 #: Learning rates never end within a measurement.

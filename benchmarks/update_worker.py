@@ -27,10 +27,11 @@ from benchmarks.harness import Payload, serve, timed
 from benchmarks.trl_replay import Rollout, replay_trainer
 from benchmarks.update_cases import Case, Head, cases, groups_of
 from swarm import models
-from swarm.config import AlgorithmSettings, ModelSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
-from swarm.models.load import load_base
+from swarm.policy.base_model import load_base
 from swarm.policy.policy import Policy
 from swarm.records import Group, TokenTree
 

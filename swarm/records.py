@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,18 @@ class Completion:
     tokens: tuple[int, ...]
     logprobs: tuple[float, ...]
     stop: StopReason
+
+
+class Engine(Protocol):
+    """Samples token ids from token ids, exactly: no truncation of the distribution."""
+
+    def sample(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
+        """One list a request, one completion a seed, in order.
+
+        A completion depends on its prompt, seed, temperature and the weights in force, up to
+        the rounding that a batch's shape causes; never on which other rows share the batch.
+        """
+        ...
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from autoresearch.analysis import accounts, outcomes, sizing
-from autoresearch.analysis.asked import Asked, asked
+from autoresearch.analysis.claim_list import ClaimSpec, claim_list
 from autoresearch.analysis.evidence import Answer, Evidence
+from autoresearch.analysis.queries import accounts, noise, outcomes
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.plan import Plan
-from swarm.config import JsonValue, Settings
+from swarm.config.base import JsonValue, Settings
 
 SCHEMA: Literal["autoresearch/claims/v1"] = "autoresearch/claims/v1"
 DIGITS = 12
@@ -89,7 +89,7 @@ def compute(facts: StudyFacts) -> ClaimSet:
 def claims_of(evidence: Evidence) -> ClaimSet:
     """`compute` for evidence at hand, whose files are then read once."""
     facts = evidence.facts
-    found = (_claim(evidence, row) for row in asked(evidence))
+    found = (_claim(evidence, row) for row in claim_list(evidence))
     return ClaimSet(
         study=facts.study,
         topic=facts.topic,
@@ -103,12 +103,12 @@ def claims_of(evidence: Evidence) -> ClaimSet:
 def answer(evidence: Evidence, query: Query) -> Answer | None:
     """Run a query. Raises KeyError for a module and AttributeError for a function not known."""
     module, _, function = query.name.partition(".")
-    known = {"outcomes": outcomes, "sizing": sizing, "accounts": accounts}
+    known = {"outcomes": outcomes, "sizing": noise, "accounts": accounts}
     found: Answer | None = getattr(known[module], function)(evidence, **query.args)
     return found
 
 
-def _claim(evidence: Evidence, row: Asked) -> Claim | None:
+def _claim(evidence: Evidence, row: ClaimSpec) -> Claim | None:
     query = Query(name=row.query, args=dict(row.args))
     found = answer(evidence, query)
     if found is None:

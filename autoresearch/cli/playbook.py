@@ -50,13 +50,13 @@ def show(
 ) -> None:
     """Show a playbook: its question, factors and hypotheses, and how to judge the outcome."""
     from autoresearch.playbook import Library, json_schema
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
     if schema:
         typer.echo(json.dumps(json_schema(), indent=2))
         return
     if ref is None:
-        raise BadInput("playbook", "which one?", "see: autoresearch playbook list")
+        raise Refusal("playbook", "which one?", "see: autoresearch playbook list")
     playbook = Library.locate().load(ref)
     if plan:
         _show_plan(_own_plan(playbook, profile), as_json)
@@ -75,15 +75,15 @@ def new(
     topic: str | None = typer.Option(None, help="Start from the plan of this question."),
 ) -> None:
     """Write a commented playbook into ./playbooks; start from a playbook or from a topic."""
-    from autoresearch.planner.scaffold import scaffold
     from autoresearch.playbook import Library
-    from swarm.runfolder import write_atomically
+    from autoresearch.playbook.scaffold import scaffold
+    from swarm.disk.folder import write_atomically
 
     library = Library.locate()
     _check_new(name, source, topic, library)
     if topic is not None:
         from autoresearch.planner.offline import draft
-        from autoresearch.planner.options import StartOptions
+        from autoresearch.study.options import StartOptions
 
         plan = draft(topic, StartOptions(topic=topic), library)
         parent = library.load(plan.playbook)
@@ -215,14 +215,14 @@ def _summarise(playbook: "Playbook") -> None:
 def _check_new(name: str, source: str | None, topic: str | None, library: "Library") -> None:
     import re
 
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
     if (source is None) == (topic is None):
-        raise BadInput("new", "it starts from one thing", "give --from ID or --topic TEXT")
+        raise Refusal("new", "it starts from one thing", "give --from ID or --topic TEXT")
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-        raise BadInput("name", f"{name!r} is no id", "use lower-case letters, digits and hyphens")
+        raise Refusal("name", f"{name!r} is no id", "use lower-case letters, digits and hyphens")
     if (
         any(info.id == name for info in library.infos())
         or (Path.cwd() / "playbooks" / f"{name}.yaml").exists()
     ):
-        raise BadInput("name", f"{name!r} names a playbook already", "choose another name")
+        raise Refusal("name", f"{name!r} names a playbook already", "choose another name")

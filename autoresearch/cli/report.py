@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from autoresearch.analysis.claims import ClaimSet
     from autoresearch.study.facts import StudyFacts
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
 app = typer.Typer(help="Read, rebuild, verify and compare reports.", no_args_is_help=True)
 
@@ -27,7 +27,7 @@ def show(
 
     home, facts = _facts(study)
     if as_csv:
-        from autoresearch.report.export import trials_csv
+        from autoresearch.report.trials_csv import trials_csv
 
         sys.stdout.write(trials_csv(facts))
         return
@@ -84,8 +84,8 @@ def diff(
 
 
 def _facts(study: str) -> "tuple[Home, StudyFacts]":
+    from autoresearch.study.home import Home
     from autoresearch.study.ledger import Ledger
-    from autoresearch.study.paths import Home
 
     home = Home.locate(os.environ, Path.cwd())
     ledger = Ledger.open(home)
@@ -96,32 +96,32 @@ def _facts(study: str) -> "tuple[Home, StudyFacts]":
 
 
 def _planned(study: str) -> "tuple[Home, StudyFacts]":
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
     home, facts = _facts(study)
     if facts.plan is None or facts.registration is None:
-        raise BadInput("study", f"{study} is not registered yet", f"autoresearch resume {study}")
+        raise Refusal("study", f"{study} is not registered yet", f"autoresearch resume {study}")
     return home, facts
 
 
 def _report_file(home: "Home", study: str, name: str) -> Path:
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
     path = home.report(study) / name
     if not path.is_file():
-        raise BadInput("study", f"{study} has no {name}", f"autoresearch report build {study}")
+        raise Refusal("study", f"{study} has no {name}", f"autoresearch report build {study}")
     return path
 
 
 def _claims(study: str) -> "ClaimSet":
     from autoresearch.analysis.claims import ClaimSet
-    from autoresearch.study.errors import BadInput
+    from swarm.errors import Refusal
 
     home, _ = _facts(study)
     path = _report_file(home, study, "claims.json")
     try:
         return ClaimSet.from_json(path.read_text("utf-8"))
     except ValueError:
-        raise BadInput(
+        raise Refusal(
             "study", f"{path} cannot be read", f"autoresearch report build {study}"
         ) from None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -24,7 +23,7 @@ from autoresearch.study.facts import ENDED, TrialFacts
 from autoresearch.study.plan import Plan
 
 if TYPE_CHECKING:
-    from autoresearch.planner.drive import Summary
+    from autoresearch.run.study import Summary
 
 #: The stages as the track shows them: a title and the stages that it stands for.
 _TRACK: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -47,27 +46,18 @@ _BAR_WIDTH = 24
 _WIDE = 100
 
 
-@dataclass(frozen=True)
-class View:
-    """Whom a run tells about the study, and about the building of its model."""
-
-    observer: Observer
-    on_model: Callable[[int, int], None] | None
-
-
 @contextmanager
-def watch(log: Path, study: str, *, silent: bool) -> Iterator[View]:
-    """The view that fits stdout. All other output of the process goes to `log` meanwhile."""
+def watch(log: Path, study: str, *, silent: bool) -> Iterator[Observer]:
+    """The observer that fits stdout. All other output of the process goes to `log` meanwhile."""
     with noise_to(log) as real:
         progress = StudyProgress(score_of)
         if silent:
-            yield View(Silent(), None)
+            yield Silent()
         elif real.isatty():
             with Screen(RealConsole(real), study, progress) as screen:
-                yield View(screen, screen.on_model)
+                yield screen
         else:
-            lines = Lines(lambda text: print(text, file=real), progress)
-            yield View(lines, lines.on_model)
+            yield Lines(lambda text: print(text, file=real), progress)
 
 
 def ending(summary: "Summary") -> list[Text]:
@@ -91,7 +81,6 @@ class Screen:
         self._study = study
         self._progress = progress
         self._lock = RLock()
-        self._building: tuple[int, int] | None = None
         self._live = Live(
             console=console,
             get_renderable=self._view,
@@ -135,16 +124,9 @@ class Screen:
         with self._lock:
             self._progress.stage = "done"
 
-    def on_model(self, step: int, steps: int) -> None:
-        """The base model is being built."""
-        with self._lock:
-            self._building = (step, steps) if step < steps else None
-
     def _view(self) -> RenderableType:
         self._console.fit()
         with self._lock:
-            if self._building:
-                return _building(*self._building)
             arms = arm_table(self._progress, narrow=self._console.width < _WIDE)
             stages, clock = track(self._progress.stage), _clock(self._progress)
         return Padding(Group(arms, "", stages, clock), (1, 1, 0, 1))
@@ -180,11 +162,6 @@ class Lines:
     def finished(self, summary: Mapping[str, Any]) -> None:
         self._progress.stage = "done"
 
-    def on_model(self, step: int, steps: int) -> None:
-        """The base model is being built: a line every tenth of it."""
-        if step * 10 // steps > (step - 1) * 10 // steps:
-            self._say(f"building the tiny model, step {step} of {steps}")
-
     def _trial(self, trial: TrialFacts) -> str:
         spec = trial.spec
         words = [f"{spec.phase} {spec.arm} seed {spec.seed} {trial.status}"]
@@ -199,13 +176,6 @@ class Lines:
 
     def _say(self, text: str) -> None:
         self._write(f"[{self._progress.elapsed:6.1f} s] {text}")
-
-
-def _building(step: int, steps: int) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    bar = ProgressBar(total=steps, completed=step, width=_BAR_WIDTH)
-    table.add_row("building the tiny model (once)", bar, f"step {step}/{steps}")
-    return Padding(table, (1, 1, 0, 1))
 
 
 def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:

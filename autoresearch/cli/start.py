@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from autoresearch.planner.drive import Summary
-    from autoresearch.study.paths import Home
+    from autoresearch.run.study import Summary
+    from autoresearch.study.home import Home
     from autoresearch.study.plan import Plan
 
 
@@ -50,11 +50,11 @@ def start(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
-    from autoresearch.cli.model import require
     from autoresearch.planner.offline import draft
-    from autoresearch.planner.options import StartOptions, parse_budget, parse_seed, parse_set
     from autoresearch.planner.preview import preview
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
+    from autoresearch.study.options import StartOptions, parse_budget, parse_seed, parse_set
+    from swarm import models
     from swarm.tasks import absolute
 
     home = Home.locate(os.environ, Path.cwd())
@@ -70,7 +70,7 @@ def start(
         ray_address=ray_address,
     )
     plan = draft(topic, options)
-    require(plan.model)
+    models.check(plan.model)
     if dry_run:
         if as_json:
             typer.echo(json.dumps(preview(plan), indent=2))
@@ -78,7 +78,7 @@ def start(
             _show(plan, None, None)
         return
     home.check_writable()
-    from autoresearch.planner.drive import new_study
+    from autoresearch.run.study import new_study
 
     if ray_address is not None:
         from swarm.cluster.reach import check_reachable
@@ -102,10 +102,10 @@ def resume(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Go on with a study that was paused, killed, or ran out of budget."""
-    from autoresearch.planner.options import parse_budget
-    from autoresearch.study.errors import BadInput
+    from autoresearch.study.home import Home
     from autoresearch.study.ledger import Ledger
-    from autoresearch.study.paths import Home
+    from autoresearch.study.options import parse_budget
+    from swarm.errors import Refusal
 
     more = parse_budget(budget) if budget is not None else 0.0
     home = Home.locate(os.environ, Path.cwd())
@@ -114,7 +114,7 @@ def resume(
     address = ray_address or ledger.options(study)["ray_address"]
     ledger.close()
     if facts.status == "stopped":
-        raise BadInput("study", f"{study} was stopped for good", "start a new one")
+        raise Refusal("study", f"{study} was stopped for good", "start a new one")
     home.check_writable()
     if not as_json:
         typer.echo(f"{study}, {facts.status} at stage {facts.stage}: {facts.topic}")
@@ -126,16 +126,15 @@ def _run(
 ) -> "Summary":
     """Drive a study under the view that fits the terminal, then say how it ended."""
     from autoresearch.cli.screen import watch
-    from autoresearch.planner.drive import run_study
+    from autoresearch.run.study import run_study
 
-    with watch(home.log(study), study, silent=as_json) as view:
+    with watch(home.log(study), study, silent=as_json) as observer:
         summary = run_study(
             home,
             study,
-            observer=view.observer,
+            observer=observer,
             ray_address=ray_address,
             more_seconds=more_seconds,
-            on_model=view.on_model,
         )
     if as_json:
         typer.echo(json.dumps(summary.json(), indent=2))

@@ -10,8 +10,8 @@ from rich.text import Text
 from autoresearch.cli.progress import StudyProgress, score_of
 from autoresearch.cli.screen import arm_table, track, verdict_line
 from autoresearch.study.facts import StudyFacts
-from autoresearch.study.paths import Home
-from swarm.runfolder import METRICS, read_rows
+from autoresearch.study.home import Home
+from swarm.disk.folder import METRICS, read_rows
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from autoresearch.study.facts import StudyFacts
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
 _POLL_SECONDS = 0.5
 #: How long `logs -f` waits for a driver: one that was just detached needs a moment.
@@ -69,15 +69,15 @@ def status(
     from rich.console import Console
 
     from autoresearch.cli.statusview import as_document, next_step, render
-    from autoresearch.study.errors import BadInput
     from autoresearch.study.ledger import Ledger
+    from swarm.errors import Refusal
 
     home = _home()
     ledger = Ledger.open(home)
     if study is None:
         known = ledger.studies()
         if not known:
-            raise BadInput(
+            raise Refusal(
                 "study", f"there is none in {home.root}", 'run autoresearch start "TOPIC"'
             )
         study = max(known, key=lambda facts: facts.created_at).study
@@ -123,14 +123,14 @@ def pause(
 ) -> None:
     """Stop a running study for now; `resume` goes on where it stopped."""
     from autoresearch.cli.statusview import state
-    from autoresearch.study.errors import BadInput
     from autoresearch.study.ledger import Ledger
+    from swarm.errors import Refusal
 
     home = _home()
     ledger = Ledger.open(home)
     now = state(ledger.facts(study), ledger.is_driven(study))
     if now != "running":
-        raise BadInput("study", f"{study} is not running but {now}", _NEXT[now])
+        raise Refusal("study", f"{study} is not running but {now}", _NEXT[now])
     _ask_to_pause(home, study)
     typer.echo(f"{study} pauses; go on with: autoresearch resume {study}")
 
@@ -139,14 +139,15 @@ def stop(
     study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
 ) -> None:
     """End a study for good, without verdicts; its data stay."""
-    from autoresearch.study.errors import BadInput, Leased
+    from autoresearch.study.endings import Leased
     from autoresearch.study.ledger import Ledger
+    from swarm.errors import Refusal
 
     home = _home()
     ledger = Ledger.open(home)
     facts = ledger.facts(study)
     if facts.status in ("done", "stopped"):
-        raise BadInput("study", f"{study} is {facts.status} already", _NEXT[facts.status])
+        raise Refusal("study", f"{study} is {facts.status} already", _NEXT[facts.status])
     deadline = time.monotonic() + _STOP_SECONDS
     while True:
         try:
@@ -163,7 +164,7 @@ def stop(
 
 
 def _home() -> "Home":
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
     return Home.locate(os.environ, Path.cwd())
 

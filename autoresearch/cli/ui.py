@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
 
 _PORT = 5050
 _POLL_SECONDS = 0.2
@@ -25,12 +25,12 @@ def ui(
     port: int = typer.Option(_PORT, help="Port on the loopback interface; 0 takes a free one."),
 ) -> None:
     """Open MLflow's UI on the studies' metrics, until Ctrl-C."""
-    from autoresearch.study.errors import BadInput
-    from autoresearch.study.paths import Home
+    from autoresearch.study.home import Home
+    from swarm.errors import Refusal
 
     home = Home.locate(os.environ, Path.cwd())
     if not (home.runs / "mlflow.sqlite").exists():
-        raise BadInput("home", f"{home.root} holds no study yet", 'run autoresearch start "TOPIC"')
+        raise Refusal("home", f"{home.root} holds no study yet", 'run autoresearch start "TOPIC"')
     port = _free(port)
     console = Console(highlight=False)
     log = home.runs / "ui.log"
@@ -62,7 +62,7 @@ def _server(home: "Home", port: int, log: Path) -> Iterator[subprocess.Popen[byt
 
 def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
     """Return once something listens. Raises InfrastructureError where the server has ended."""
-    from autoresearch.study.errors import InfrastructureError
+    from swarm.errors import InfrastructureError
 
     while server.poll() is None:
         with socket.socket() as probe:
@@ -73,15 +73,15 @@ def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> N
 
 
 def _free(port: int) -> int:
-    """`port` if it is free, or any free one for 0. Raises BadInput where it is taken."""
-    from autoresearch.study.errors import BadInput
+    """`port` if it is free, or any free one for 0. Raises Refusal where it is taken."""
+    from swarm.errors import Refusal
 
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise BadInput(
+            raise Refusal(
                 "port", f"{port} cannot be used ({error.strerror})", "use --port 0"
             ) from None
         chosen: int = probe.getsockname()[1]

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from itertools import product
 
-from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Arm, Factor
-from swarm.config import JsonValue
+from swarm.config.base import JsonValue
+from swarm.errors import Refusal
 
 LONGEST = 40
 """Characters of a level kept in an arm's id, so that the id stays usable as a file name."""
@@ -18,15 +18,15 @@ def build_arms(factors: Sequence[Factor]) -> tuple[Arm, ...]:
     The first arm holds every factor at its control: the level equal to `Factor.control`, or the
     first level where no control is named. The last factor varies fastest. An id such as
     `adv_std-none+lr-0.001` is safe as a file name and unique, also without regard to case. Raises
-    BadInput for no treatment, a repeated factor or level, a control that is no level, and a single
+    Refusal for no treatment, a repeated factor or level, a control that is no level, and a single
     arm.
     """
     treatments = [factor for factor in factors if factor.role == "treatment"]
     if not treatments:
-        raise BadInput("factors", "no treatment is under test", "give one factor role: treatment")
+        raise Refusal("factors", "no treatment is under test", "give one factor role: treatment")
     names = [factor.name for factor in treatments]
     if len(set(names)) < len(names):
-        raise BadInput("factors", "a treatment is listed twice", "join its levels in one factor")
+        raise Refusal("factors", "a treatment is listed twice", "join its levels in one factor")
     labelled = [_labelled(factor) for factor in treatments]
     arms = tuple(
         Arm(
@@ -36,7 +36,7 @@ def build_arms(factors: Sequence[Factor]) -> tuple[Arm, ...]:
         for combination in product(*labelled)
     )
     if len(arms) < 2:
-        raise BadInput(
+        raise Refusal(
             f"factors.{names[0]}.levels", "one level has nothing to differ from", "add a level"
         )
     return arms
@@ -47,13 +47,13 @@ def _labelled(factor: Factor) -> list[tuple[str, JsonValue]]:
     field = f"factors.{factor.name}"
     levels = [_identity(level) for level in factor.levels]
     if len(set(levels)) < len(levels):
-        raise BadInput(f"{field}.levels", "a level is repeated", "list each level once")
+        raise Refusal(f"{field}.levels", "a level is repeated", "list each level once")
     if _identity(factor.control) in levels:
         first = levels.index(_identity(factor.control))
     elif factor.control is None:
         first = 0
     else:
-        raise BadInput(f"{field}.control", f"{factor.control!r} is no level", "name one of levels")
+        raise Refusal(f"{field}.control", f"{factor.control!r} is no level", "name one of levels")
     labelled: list[tuple[str, JsonValue]] = []
     taken: set[str] = set()
     for level in (factor.levels[first], *factor.levels[:first], *factor.levels[first + 1 :]):

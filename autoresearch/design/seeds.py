@@ -6,8 +6,8 @@ different seeds share none, asking for more seeds later never changes the earlie
 trial's seed tells its study and phase: 7203 is the fourth confirmation seed of study seed 7.
 """
 
-from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Seeds
+from swarm.errors import Refusal
 
 BLOCK = 1000
 STARTS = {"pilot": 0, "tuning": 100, "confirm": 200}
@@ -19,14 +19,14 @@ STUDIES = 2**31 // BLOCK
 def allot(seed: int, pilot: int, tuning: int, confirm: int) -> Seeds:
     """Disjoint seeds for each phase, `pilot`, `tuning` and `confirm` of them.
 
-    Raises BadInput for a count below 0, for one above 100 (pilot, tuning) or 800 (confirm), and
+    Raises Refusal for a count below 0, for one above 100 (pilot, tuning) or 800 (confirm), and
     for no confirmation seed.
     """
     counts = {"pilot": pilot, "tuning": tuning, "confirm": confirm}
     for phase, count in counts.items():
         least = 1 if phase == "confirm" else 0
         if not least <= count <= MOST[phase]:
-            raise BadInput(
+            raise Refusal(
                 f"seeds.{phase}", f"{count} seeds", f"ask for {least} to {MOST[phase]} seeds"
             )
     base = BLOCK * (seed % STUDIES)

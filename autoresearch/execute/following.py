@@ -8,10 +8,9 @@ from typing import Any
 from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts
 from autoresearch.study.plan import TrialSpec
-from autoresearch.watch.alarms import Alarm, alarms
-from swarm.runfolder import METRICS
-
-LOOK_EVERY = 5  # rows, between two looks for alarms
+from autoresearch.watch.raised import RaisedAlarms
+from swarm.disk.folder import METRICS
+from swarm.train.alarms import Alarm
 
 
 class Following:
@@ -23,8 +22,7 @@ class Following:
         self.rows: list[dict[str, Any]] = []
         self._tail = Tail(attempt.folder / METRICS)
         self._seen_at: float | None = None
-        self._watched = 0
-        self._raised: set[str] = set()
+        self._raised = RaisedAlarms(spec.config)
 
     def read(self) -> list[dict[str, Any]]:
         """The rows written since the last call."""
@@ -43,13 +41,7 @@ class Following:
 
     def alarms(self, *, ended: bool = False) -> list[Alarm]:
         """The alarms that this run had not raised before."""
-        if not ended and len(self.rows) - self._watched < LOOK_EVERY:
-            return []
-        self._watched = len(self.rows)
-        found = alarms(self.rows, self.spec.config, ended=ended)
-        new = [alarm for alarm in found if alarm.kind not in self._raised]
-        self._raised |= {alarm.kind for alarm in new}
-        return new
+        return self._raised.new(self.rows, ended=ended)
 
     def last_values(self) -> dict[str, float]:
         """Each metric's last finite value."""

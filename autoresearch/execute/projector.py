@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoresearch.execute.mlflow_study import MlflowStudy
 from autoresearch.study.facts import AttemptFacts, StudyFacts
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 from autoresearch.study.plan import TrialSpec
-from swarm.runfolder import METRICS, read_rows
-from swarm.sinks.mlflow import MlflowProjection
+from swarm.disk.folder import METRICS, read_rows
 
 EVERY = 5.0  # seconds between batches
 PATIENCE = (
@@ -77,7 +77,7 @@ class Projector:
             return  # MLflow is opened when there is something to show
         log = self._home.log(self._study)
         try:
-            with MlflowProjection(self._home.mlflow_uri, self._study, self._topic, log) as mlflow:
+            with MlflowStudy(self._home.mlflow_uri, self._study, self._topic, log) as mlflow:
                 _tell(mlflow, [first] if first else [])
                 while not self._leaving.wait(EVERY):
                     _tell(mlflow, self._drain())
@@ -108,7 +108,7 @@ def rebuild(facts: StudyFacts, home: Home) -> None:
     Raises what MLflow or its database raises.
     """
     log = home.log(facts.study)
-    with MlflowProjection(home.mlflow_uri, facts.study, facts.topic, log) as mlflow:
+    with MlflowStudy(home.mlflow_uri, facts.study, facts.topic, log) as mlflow:
         for trial in facts.trials:
             for attempt in trial.attempts:
                 rows = list(read_rows(attempt.folder / METRICS))
@@ -117,7 +117,7 @@ def rebuild(facts: StudyFacts, home: Home) -> None:
             mlflow.end_study(facts.status)
 
 
-def _tell(mlflow: MlflowProjection, seen: Sequence[_Seen]) -> None:
+def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
     """Tell MLflow in few calls: the rows of an attempt together, then how it ended."""
     together: dict[tuple[str, int], list[_Seen]] = {}
     for item in seen:

@@ -18,13 +18,13 @@ from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import StopRequests, stop_requests
 from autoresearch.study.budget import Budget
-from autoresearch.study.errors import BudgetExhausted, Paused, TaskFailed
+from autoresearch.study.endings import BudgetExhausted, Paused, TaskFailed
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
+from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.paths import Home
 from autoresearch.study.plan import TrialSpec
 from swarm.cluster.cluster import Cluster, Ended
-from swarm.runfolder import CHECKPOINTS, MANIFEST, METRICS, manifest_digest, read_result
+from swarm.disk.folder import CHECKPOINTS, MANIFEST, METRICS, manifest_digest, read_result
 
 POLL = 0.25  # seconds
 

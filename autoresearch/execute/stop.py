@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-from autoresearch.study.errors import Paused
+from autoresearch.study.endings import Paused
 
 
 class StopRequests:

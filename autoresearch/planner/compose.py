@@ -2,59 +2,58 @@
 
 from collections.abc import Collection, Sequence
 
+from autoresearch.catalogue import factor
 from autoresearch.design.arms import build_arms
 from autoresearch.design.seeds import allot
 from autoresearch.planner import hypotheses
-from autoresearch.planner.catalogue import factor
-from autoresearch.planner.conditions import Conditions, settle, substitute
 from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
+from autoresearch.planner.fixed_settings import FixedSettings, fix_settings, substitute
 from autoresearch.planner.hypotheses import Question
-from autoresearch.planner.options import StartOptions
-from autoresearch.planner.own_task import own_task, require_usable
-from autoresearch.planner.reading import Reading
-from autoresearch.planner.settings import configure
-from autoresearch.planner.sites import sites, spoken_task
+from autoresearch.planner.task_for import own_task, require_usable, spoken_task, tasks_for
 from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
-from autoresearch.study.errors import BadInput
+from autoresearch.study.options import StartOptions
 from autoresearch.study.plan import Budget, Decision, Factor, Plan, Tuning
-from swarm.config import JsonValue
+from autoresearch.topic.parse import ParsedTopic
+from swarm.config.base import JsonValue
+from swarm.config.paths import configure
+from swarm.errors import Refusal
 from swarm.tasks import is_own
 
 
-def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan:
-    """The plan of a playbook for a topic. Raises BadInput for what the user can put right."""
+def compose(playbook: Playbook, parsed: ParsedTopic, options: StartOptions) -> Plan:
+    """The plan of a playbook for a topic. Raises Refusal for what the user can put right."""
     profile = playbook.profiles.get(options.profile)
     if profile is None or playbook.abstract:
-        raise BadInput(
+        raise Refusal(
             "profile" if profile is None else "playbook",
             f"playbook {playbook.id} has no profile {options.profile}"
             if profile is None
             else f"{playbook.id} is only there to be extended",
             "choose another; see: autoresearch playbook list",
         )
-    treatments = select(playbook, reading)
-    asked = hypotheses.question(playbook, reading.metric)
-    conditions = settle(playbook, profile, reading, treatments, options)
-    tasks = sites(playbook, profile, treatments, options.task or spoken_task(reading))
-    own = {t: own_task(t, conditions.train, conditions.chosen) for t in tasks if is_own(t)}
-    arms = build_arms(conditions.factors)
-    tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, conditions)
+    treatments = select(playbook, parsed)
+    asked = hypotheses.question(playbook, parsed.metric)
+    fixed = fix_settings(playbook, profile, parsed, treatments, options)
+    tasks = tasks_for(playbook, profile, treatments, options.task or spoken_task(parsed))
+    own = {t: own_task(t, fixed.train, fixed.chosen) for t in tasks if is_own(t)}
+    arms = build_arms(fixed.factors)
+    tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, fixed)
     plan = Plan(
         topic=options.topic,
-        question=_question(playbook, reading, treatments, asked),
+        question=_question(playbook, parsed, treatments, asked),
         planner="offline",
         playbook=playbook.id,
         profile=options.profile,
         hypotheses=hypotheses.fill(playbook, treatments, arms, asked),
-        factors=(*conditions.factors, *_nuisances(tuning), *_blocks(tasks)),
+        factors=(*fixed.factors, *_nuisances(tuning), *_blocks(tasks)),
         arms=arms,
         tasks=tasks,
-        model=conditions.train.model.ref,
-        train=conditions.train,
+        model=fixed.train.model.ref,
+        train=fixed.train,
         task_settings={
-            **_task_settings(playbook, tasks, conditions.chosen),
+            **_task_settings(playbook, tasks, fixed.chosen),
             **{task: found.settings for task, found in own.items()},
         },
         seeds=allot(
@@ -74,8 +73,8 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
     require_usable(plan)
     plan, fit_note = fit(plan, profile.minutes)
     notes = [
-        *_reading_notes(reading, plan),
-        *conditions.notes,
+        *_topic_notes(parsed, plan),
+        *fixed.notes,
         *(note for found in own.values() for note in found.notes),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *_trap_notes(treatments),
@@ -85,7 +84,7 @@ def compose(playbook: Playbook, reading: Reading, options: StartOptions) -> Plan
 
 
 def check_arms(plan: Plan) -> None:
-    """Raise BadInput for an arm whose training config is impossible."""
+    """Raise Refusal for an arm whose training config is impossible."""
     for task in plan.tasks:
         for arm in plan.arms:
             values: dict[str, JsonValue] = dict(plan.task_settings.get(task, {}))
@@ -99,7 +98,7 @@ def _tuning(
     profile: ProfileSettings,
     treatments: Sequence[Treatment],
     asked: Question,
-    conditions: Conditions,
+    fixed: FixedSettings,
 ) -> tuple[Tuning | None, list[str]]:
     """The nuisance to tune, unless it is under test, set by hand, or without a score to tune on."""
     if spec is None:
@@ -107,7 +106,7 @@ def _tuning(
     (path,) = factor(spec.factor).sets
     if any(path in t.factor.paths for t in treatments):
         return None, [f"{spec.factor} is not tuned: it is part of the treatment"]
-    if path in conditions.chosen:
+    if path in fixed.chosen:
         return None, [f"{spec.factor} is not tuned: the topic or --set fixes it"]
     if asked.metric.better != "up":
         return None, [f"{spec.factor} is not tuned: no sign of {asked.metric.name} is better"]
@@ -152,7 +151,7 @@ def _task_settings(
 
 
 def _question(
-    playbook: Playbook, reading: Reading, treatments: Sequence[Treatment], asked: Question
+    playbook: Playbook, parsed: ParsedTopic, treatments: Sequence[Treatment], asked: Question
 ) -> str:
     own = {listed.name for listed in playbook.factors}
     if playbook.question and own == {t.name for t in treatments}:
@@ -164,14 +163,14 @@ def _question(
     return f"Does {changed} change {asked.metric.title}?"
 
 
-def _reading_notes(reading: Reading, plan: Plan) -> list[str]:
+def _topic_notes(parsed: ParsedTopic, plan: Plan) -> list[str]:
     notes = []
-    if reading.algorithm == "grpo" and all(f.name != "algorithm" for f in plan.factors):
+    if parsed.algorithm == "grpo" and all(f.name != "algorithm" for f in plan.factors):
         notes.append(
             "GRPO stands for the base recipe here (group-centred advantages, KL coefficient "
             f"{plan.train.algorithm.kl_coef:g}); --set algorithm.name=grpo takes the paper's preset"
         )
-    return notes + [f"{name.upper()} is no preset of this trainer" for name in reading.unsupported]
+    return notes + [f"{name.upper()} is no preset of this trainer" for name in parsed.unsupported]
 
 
 def _trap_notes(treatments: Sequence[Treatment]) -> list[str]:

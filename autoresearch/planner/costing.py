@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 
-from autoresearch.planner.estimate import (
-    REFERENCE_CORES,
-    longest_trial,
-    machine_cores,
-    study_seconds,
-)
+from autoresearch.design.cost import REFERENCE_CORES, longest_trial, machine_cores, study_seconds
+from autoresearch.design.sizing import Sensitivity, sensitivity
 from autoresearch.planner.hypotheses import Question
-from autoresearch.planner.sensitivity import Sensitivity, sensitivity
 from autoresearch.playbook.schema import ProfileSettings
-from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Budget, Plan
+from swarm.errors import Refusal
 
 #: A study may take this many times its estimate, and this long at least, before it is cut off.
 BUDGET_MARGIN, LEAST_BUDGET = 4.0, 1800.0
@@ -52,15 +47,15 @@ def costed(
     notes: Sequence[str],
     budget: float | None,
 ) -> Plan:
-    """The plan with its estimate, limits, power and notes. Raises BadInput above the budget."""
+    """The plan with its estimate, limits, power and notes. Raises Refusal above the budget."""
     seconds, trial = study_seconds(plan, machine_cores()), longest_trial(plan)
     if budget is not None and seconds > budget:
-        raise BadInput(
+        raise Refusal(
             "budget",
             f"the plan takes about {_span(seconds)}, the budget is {_span(budget)}",
             "raise --budget, take a smaller --profile, or name fewer levels",
         )
-    able = sensitivity(plan, asked)
+    able = sensitivity(plan, asked.min_effect, asked.prior_sd)
     found = list(notes)
     promised = study_seconds(plan, REFERENCE_CORES)
     if profile.minutes and promised > 60 * profile.minutes * TOLERANCE:

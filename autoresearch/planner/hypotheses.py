@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookHypothesis
-from autoresearch.playbook.suggest import did_you_mean
-from autoresearch.study.errors import BadInput
 from autoresearch.study.metrics import METRICS, Metric
 from autoresearch.study.plan import Arm, Hypothesis
-from swarm.config import JsonValue
+from swarm.config.base import JsonValue
+from swarm.errors import Refusal, did_you_mean
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Question:
 
 
 def question(playbook: Playbook, named_metric: str | None) -> Question:
-    """The playbook's primary metric, or the one that the topic names. Raises BadInput."""
+    """The playbook's primary metric, or the one that the topic names. Raises Refusal."""
     primary = playbook.primary
     chosen = _metric(named_metric or primary.metric)
     own = chosen.name == primary.metric
@@ -134,7 +133,7 @@ def _sources(treatments: Sequence[Treatment]) -> str:
 
 
 def _metric(name: str) -> Metric:
-    """The metric of this name. Raises BadInput with the nearest known name."""
+    """The metric of this name. Raises Refusal with the nearest known name."""
     if name not in METRICS:
-        raise BadInput("metric", f"{name!r} is logged by no trial", did_you_mean(name, METRICS))
+        raise Refusal("metric", f"{name!r} is logged by no trial", did_you_mean(name, METRICS))
     return METRICS[name]

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from autoresearch.planner.catalogue import FACTORS
-from autoresearch.planner.settings import paths_of
+from autoresearch.catalogue import FACTORS
 from autoresearch.playbook import Problem
-from autoresearch.playbook.suggest import did_you_mean
-from autoresearch.study.errors import BadInput
 from autoresearch.study.metrics import METRICS
 from autoresearch.study.plan import Factor, Plan
-from swarm.config import TrainConfig
+from swarm.config.train import TrainConfig
+from swarm.errors import Refusal, did_you_mean
 
 #: What a config says that asks for a spread in groups of one.
 _GROUP_OF_ONE = "batch.group_size of 2 or more"
@@ -26,10 +24,10 @@ def problems(plan: Plan) -> list[str]:
 
 
 def require_clean(plan: Plan) -> None:
-    """Raise BadInput with the first error of a plan."""
+    """Raise Refusal with the first error of a plan."""
     found = problems(plan)
     if found:
-        raise BadInput("plan", found[0], "change the topic, the playbook or the --set values")
+        raise Refusal("plan", found[0], "change the topic, the playbook or the --set values")
 
 
 def review(plan: Plan) -> list[Problem]:
@@ -85,7 +83,7 @@ def _design(plan: Plan) -> Iterator[Problem]:
 
 def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
     for factor in plan.treatments:
-        if path in paths_of(factor):
+        if path in factor.paths:
             text = (
                 f"{path} is tuned over all arms and set by {factor.name}: arms get unequal tuning"
             )

@@ -4,20 +4,20 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from autoresearch.design.cost import REFERENCE_CORES, study_seconds
+from autoresearch.design.sizing import sensitivity
 from autoresearch.planner.compose import compose
 from autoresearch.planner.costing import TOLERANCE
-from autoresearch.planner.estimate import REFERENCE_CORES, study_seconds
 from autoresearch.planner.hypotheses import question
 from autoresearch.planner.lint import review
-from autoresearch.planner.options import StartOptions
-from autoresearch.planner.reading import Named, Reading
-from autoresearch.planner.references import placed, references
-from autoresearch.planner.sensitivity import sensitivity
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import read
+from autoresearch.playbook.names import placed, references
 from autoresearch.playbook.validate import validate
-from autoresearch.study.errors import BadInput
+from autoresearch.study.options import StartOptions
 from autoresearch.study.plan import Plan, Profile
+from autoresearch.topic.parse import Named, ParsedTopic
+from swarm.errors import Refusal
 
 #: What fills a playbook that leaves its factors to the topic.
 _SAMPLE = "learning_rate"
@@ -41,11 +41,11 @@ def lint(path: Path, library: Library | None = None) -> list[Problem]:
 
 
 def own_plan(playbook: Playbook, profile: Profile) -> Plan:
-    """The plan of a playbook's own question. Raises BadInput as `compose` does."""
+    """The plan of a playbook's own question. Raises Refusal as `compose` does."""
     sample = () if playbook.factors else (Named(_SAMPLE),)
     topic = playbook.question or playbook.title
-    reading = Reading(topic=topic, words=(), treatments=sample)
-    return compose(playbook, reading, StartOptions(topic=topic, profile=profile))
+    parsed = ParsedTopic(topic=topic, words=(), treatments=sample)
+    return compose(playbook, parsed, StartOptions(topic=topic, profile=profile))
 
 
 def _plans(playbook: Playbook) -> Iterator[Problem]:
@@ -55,7 +55,7 @@ def _plans(playbook: Playbook) -> Iterator[Problem]:
     for profile in playbook.profiles:
         try:
             plan = own_plan(playbook, profile)
-        except BadInput as error:
+        except Refusal as error:
             text = f"makes no {profile} plan: {error.field}: {error.problem}; {error.next_step}"
             yield Problem(_code(error), text, at=("factors",))
             continue
@@ -71,7 +71,8 @@ def _promises(playbook: Playbook, plan: Plan) -> Iterator[Problem]:
         text = f"{plan.profile} takes about {seconds / 60:.0f} min on two cores, not {minutes:g}"
         yield Problem("PB303", text, "warning", at=("profiles", plan.profile))
     if plan.profile == "full":
-        able = sensitivity(plan, question(playbook, None))
+        asked = question(playbook, None)
+        able = sensitivity(plan, asked.min_effect, asked.prior_sd)
         if able.power < plan.decision.power:
             text = (
                 f"{plan.decision.looks[-1]} seeds an arm have power {able.power:.2f} at min_effect "
@@ -80,7 +81,7 @@ def _promises(playbook: Playbook, plan: Plan) -> Iterator[Problem]:
             yield Problem("PB304", text, "warning", at=("primary",))
 
 
-def _code(error: BadInput) -> str:
+def _code(error: Refusal) -> str:
     """The code inside a planner's message, or that of a plan that cannot be made."""
     match = re.match(r"PB\d{3}", error.problem)
     return match[0] if match else "PB209"

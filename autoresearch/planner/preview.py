@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from autoresearch.planner.estimate import trials
+from autoresearch.design.cost import trial_counts
 from autoresearch.study.plan import Plan
-from swarm.config import canonical_digest
+from swarm.config.base import canonical_digest
 
 _LONGEST_SLUG = 40
 #: What depends on the machine rather than on what was asked.
@@ -44,7 +44,7 @@ def preview(plan: Plan) -> dict[str, Any]:
         "tasks": list(plan.tasks),
         "model": plan.model,
         "seeds": {"tuning": list(plan.seeds.tuning), "confirm": list(plan.seeds.confirm)},
-        "trials": sum(trials(plan).values()),
+        "trials": sum(trial_counts(plan).values()),
         "estimated_seconds": plan.estimated_seconds,
         "notes": list(plan.notes),
     }

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from autoresearch.planner.catalogue import CatalogueFactor, factor
-from autoresearch.planner.reading import Named, Reading
+from autoresearch.catalogue import CatalogueFactor, factor
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookFactor
-from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Direction
-from swarm.config import JsonValue
+from autoresearch.topic.parse import Named, ParsedTopic
+from swarm.config.base import JsonValue
+from swarm.errors import Refusal
 
 #: A full factorial of more factors is no quick answer to anything.
 MOST_FACTORS = 2
@@ -30,27 +30,27 @@ class Treatment:
         return self.factor.name
 
 
-def select(playbook: Playbook, reading: Reading) -> tuple[Treatment, ...]:
+def select(playbook: Playbook, parsed: ParsedTopic) -> tuple[Treatment, ...]:
     """The treatments of a playbook as a topic fills them.
 
     A playbook keeps its own factors where the topic names no others, but for those that the topic
-    holds fixed. Raises BadInput where neither
+    holds fixed. Raises Refusal where neither
     names one, for more than two, and for a level outside its factor's range.
     """
-    held = {named.factor for named in reading.fixed}
+    held = {named.factor for named in parsed.fixed}
     own = {f.name: f for f in playbook.factors if f.name not in held}
-    if own and set(reading.factors) <= own.keys():
-        return tuple(_from_playbook(listed, reading) for listed in own.values())
-    if not reading.treatments:
-        raise BadInput("topic", f"playbook {playbook.id} needs a factor", "name one in the topic")
-    if len(reading.treatments) > MOST_FACTORS:
-        raise BadInput(
+    if own and set(parsed.factors) <= own.keys():
+        return tuple(_from_playbook(listed, parsed) for listed in own.values())
+    if not parsed.treatments:
+        raise Refusal("topic", f"playbook {playbook.id} needs a factor", "name one in the topic")
+    if len(parsed.treatments) > MOST_FACTORS:
+        raise Refusal(
             "topic",
-            f"it names {len(reading.treatments)} factors ({', '.join(reading.factors)})",
+            f"it names {len(parsed.treatments)} factors ({', '.join(parsed.factors)})",
             f"ask about {MOST_FACTORS} at a time",
         )
     chosen = tuple(
-        _from_topic(named, crowded=len(reading.treatments) > 1) for named in reading.treatments
+        _from_topic(named, crowded=len(parsed.treatments) > 1) for named in parsed.treatments
     )
     _refuse_overlap(chosen)
     return chosen
@@ -59,20 +59,20 @@ def select(playbook: Playbook, reading: Reading) -> tuple[Treatment, ...]:
 def _refuse_overlap(treatments: Sequence[Treatment]) -> None:
     for one, other in combinations(treatments, 2):
         if both := one.factor.paths & other.factor.paths:
-            raise BadInput(
+            raise Refusal(
                 "topic",
                 f"{one.name} and {other.name} both set {min(both)}",
                 "ask about one of them",
             )
 
 
-def _from_playbook(listed: PlaybookFactor, reading: Reading) -> Treatment:
+def _from_playbook(listed: PlaybookFactor, parsed: ParsedTopic) -> Treatment:
     """A playbook's factor; levels that the topic types replace the playbook's."""
     known = factor(listed.name)
     levels = listed.levels or known.levels
     control = known.control if listed.control is None else listed.control
     usual = Treatment(known, tuple(map(known.check, levels)), _control(known, levels, control))
-    named = reading.named(listed.name)
+    named = parsed.named(listed.name)
     return _typed(usual, named) if named else usual
 
 

@@ -13,9 +13,8 @@ from typing import Any, Literal
 from autoresearch.playbook.document import Document, read
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import Playbook
-from autoresearch.playbook.suggest import did_you_mean
 from autoresearch.playbook.validate import validate
-from autoresearch.study.errors import BadInput
+from swarm.errors import Refusal, did_you_mean
 
 Origin = Literal["project", "user", "built-in"]
 BUILT_IN = Path(__file__).parent / "builtin"
@@ -69,20 +68,20 @@ class Library:
         return listed
 
     def load(self, ref: str) -> Playbook:
-        """The playbook of an id or a file. Raises BadInput: unknown (did you mean) or broken."""
+        """The playbook of an id or a file. Raises Refusal: unknown (did you mean) or broken."""
         document = read(self.path(ref))
         return validate(document, self.merged(document))
 
     def path(self, ref: str) -> Path:
-        """The file behind an id or a path. Raises BadInput with the nearest id."""
+        """The file behind an id or a path. Raises Refusal with the nearest id."""
         if ref.endswith((".yaml", ".yml")) or "/" in ref:
             path = Path(ref)
             if path.is_file():
                 return path
-            raise BadInput("playbook", f"there is no file {ref}", "give a file or an id")
+            raise Refusal("playbook", f"there is no file {ref}", "give a file or an id")
         files = self._files()
         if ref not in files:
-            raise BadInput("playbook", f"{ref!r} is unknown", did_you_mean(ref, files))
+            raise Refusal("playbook", f"{ref!r} is unknown", did_you_mean(ref, files))
         return files[ref][1]
 
     def merged(self, document: Document) -> dict[str, Any]:

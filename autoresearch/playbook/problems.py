@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autoresearch.study.errors import BadInput
+from swarm.errors import Refusal
 
 Severity = Literal["error", "warning"]
 
@@ -34,7 +34,7 @@ class Problem:
         return f"{where}{self.code} {self.message}"
 
 
-class MalformedPlaybook(BadInput):
+class MalformedPlaybook(Refusal):
     """A playbook that cannot be used; `problems` says why, worst first."""
 
     def __init__(self, path: Path, problems: list[Problem]) -> None:

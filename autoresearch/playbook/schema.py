@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from autoresearch.study.plan import Direction, Profile
-from swarm.config import JsonValue, Settings
+from swarm.config.base import JsonValue, Settings
 
 SCHEMA = "autoresearch/playbook/v1"
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from autoresearch.playbook.document import Document
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import SCHEMA, Playbook
-from autoresearch.playbook.suggest import closest
+from swarm.errors import closest
 
 _CODES: Mapping[str, str] = {"extra_forbidden": "PB002", "missing": "PB003"}
 _WRONG_VALUE = "PB004"

@@ -16,9 +16,9 @@ from autoresearch.report.figure_data import tables
 from autoresearch.report.figures import draw
 from autoresearch.report.render import render
 from autoresearch.study.facts import StudyFacts
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 from autoresearch.study.plan import Plan
-from swarm.config import canonical_json
+from swarm.config.base import canonical_json
 
 REPORT, CLAIMS, PREREGISTRATION = "report.md", "claims.json", "preregistration.json"
 

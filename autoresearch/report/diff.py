@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autoresearch.analysis.claims import Claim, ClaimSet
-from autoresearch.report.references import interval, value
+from autoresearch.report.claims_in_text import interval, value
 
 Kind = Literal["flipped", "moved", "changed", "added", "lost"]
 ORDER: tuple[Kind, ...] = ("flipped", "moved", "changed", "added", "lost")

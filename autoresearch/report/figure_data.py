@@ -13,10 +13,10 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
-from autoresearch.analysis.asked import curve_metrics, curve_steps
+from autoresearch.analysis.claim_list import curve_metrics, curve_steps
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence, mean
-from autoresearch.analysis.outcomes import value_at
+from autoresearch.analysis.queries.outcomes import value_at
 from autoresearch.analysis.scores import EVAL, metrics_of
 
 Cell = str | int | float | None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from autoresearch.analysis.claims import Claim, ClaimSet
 from autoresearch.analysis.verdicts import Verdict
-from autoresearch.report.references import check
+from autoresearch.report.claims_in_text import check
 from autoresearch.study.plan import Hypothesis, Plan
 
 SMOKE = (

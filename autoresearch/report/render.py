@@ -7,10 +7,10 @@ written here. The sections on what was planned are in `planned`, on what came ou
 from collections.abc import Mapping
 
 from autoresearch.analysis.claims import Claim, ClaimSet
-from autoresearch.report import found, numbers, planned
+from autoresearch.report import design, numbers, results
+from autoresearch.report.claims_in_text import fill, literal
 from autoresearch.report.markdown import figure, table
 from autoresearch.report.narrative import Narrative, write
-from autoresearch.report.references import fill, literal
 
 
 def render(claims: ClaimSet, narrative: Narrative | None = None) -> str:
@@ -20,11 +20,11 @@ def render(claims: ClaimSet, narrative: Narrative | None = None) -> str:
     sections = (
         _title(claims),
         _abstract(claims, words),
-        planned.preregistration(claims, by_id),
-        planned.design(claims, by_id),
-        found.results(claims, by_id),
-        found.troubles(claims, by_id),
-        found.cost(claims, by_id),
+        design.preregistration(claims, by_id),
+        design.design(claims, by_id),
+        results.results(claims, by_id),
+        results.troubles(claims, by_id),
+        results.cost(claims, by_id),
         _limits(words),
         _reproduce(claims, by_id),
     )

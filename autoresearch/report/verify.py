@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from autoresearch.analysis import sizing
 from autoresearch.analysis.claims import ClaimSet, claims_of
 from autoresearch.analysis.evidence import Evidence, damage
+from autoresearch.analysis.queries import noise
 from autoresearch.report.build import CLAIMS, PREREGISTRATION, REPORT, hashed_text, texts
 from autoresearch.report.render import render
 from autoresearch.study.facts import StudyFacts
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 
 SHOWN = 60
 """Characters of a differing line that a problem quotes."""
@@ -55,7 +55,7 @@ def _registration(evidence: Evidence) -> Iterator[str]:
 
 def _tuned(evidence: Evidence) -> Iterator[str]:
     """Whether confirmation used the value that the tuning runs speak for."""
-    record, chosen = evidence.facts.records.get("tuning"), sizing.tuning_choice(evidence)
+    record, chosen = evidence.facts.records.get("tuning"), noise.tuning_choice(evidence)
     if record is not None and chosen is not None and record["value"] != chosen.value:
         yield f"record tuning: {record['value']}, but the tuning runs choose {chosen.value}"
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from autoresearch.study import plan
-from autoresearch.study.errors import BudgetExhausted
+from autoresearch.study.endings import BudgetExhausted
 from autoresearch.study.ledger import Ledger
 
 SAVE_EVERY = 5.0

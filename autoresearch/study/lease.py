@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from autoresearch.study.errors import Leased
+from autoresearch.study.endings import Leased
 
 BEAT = 10.0
 SILENCE = 60.0

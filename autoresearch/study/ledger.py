@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from autoresearch.study import lease, reading, schema
-from autoresearch.study.errors import BadInput
+from autoresearch.study import database, lease, ledger_rows
 from autoresearch.study.facts import AttemptFacts, Stage, StudyFacts, TrialStatus
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 from autoresearch.study.plan import Plan, TrialSpec
+from swarm.errors import Refusal
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -29,14 +29,14 @@ class Ledger:
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._db = schema.connect(home.ledger_file)
+        self._db = database.connect(home.ledger_file)
         self._tokens: dict[str, int] = {}
 
     @classmethod
     def open(cls, home: Home) -> "Ledger":
         """Open for reading; a home without a ledger reads as empty and stays untouched.
 
-        Raises BadInput when the file was written by a newer version or is no ledger.
+        Raises Refusal when the file was written by a newer version or is no ledger.
         """
         return cls(home)
 
@@ -49,9 +49,9 @@ class Ledger:
 
         Creates the ledger file if there is none. The study itself need not exist yet.
         """
-        schema.create(self._home.ledger_file)
+        database.create(self._home.ledger_file)
         self._db.close()
-        self._db = schema.connect(self._home.ledger_file)
+        self._db = database.connect(self._home.ledger_file)
         token = lease.acquire(self._db, study, lease.Holder.current(), time.time())
         self._tokens[study] = token
         try:
@@ -65,19 +65,19 @@ class Ledger:
 
     def studies(self) -> list[StudyFacts]:
         """Every study, oldest first, without plan, trials, records and events."""
-        return reading.studies(self._db)
+        return ledger_rows.studies(self._db)
 
     def facts(self, study: str) -> StudyFacts:
-        """All that is known of a study. Raises BadInput when it is unknown."""
-        return reading.facts(self._db, self._home, study)
+        """All that is known of a study. Raises Refusal when it is unknown."""
+        return ledger_rows.facts(self._db, self._home, study)
 
     def options(self, study: str) -> dict[str, Any]:
-        """The options that the study was created with. Raises BadInput."""
-        return dict(json.loads(reading.study_row(self._db, study)["options"]))
+        """The options that the study was created with. Raises Refusal."""
+        return dict(json.loads(ledger_rows.study_row(self._db, study)["options"]))
 
     def spent(self, study: str) -> float:
-        """Wall seconds that the study has used. Raises BadInput."""
-        return float(reading.study_row(self._db, study)["spent"])
+        """Wall seconds that the study has used. Raises Refusal."""
+        return float(ledger_rows.study_row(self._db, study)["spent"])
 
     def is_driven(self, study: str) -> bool:
         """Whether a living process holds the study."""
@@ -90,7 +90,7 @@ class Ledger:
 
     def findings(self, query: str = "", limit: int = 20) -> list[dict[str, Any]]:
         """Findings of all studies: those that share a word with `query`, best first, or all."""
-        return reading.findings(self._db, query, limit)
+        return ledger_rows.findings(self._db, query, limit)
 
     # Writing: the study
 
@@ -116,7 +116,7 @@ class Ledger:
             db["studies"].update(study, {"status": status, "cause": cause})
 
     def save_plan(self, study: str, plan: Plan) -> None:
-        """Store a draft. Raises BadInput once the plan is registered and differs."""
+        """Store a draft. Raises Refusal once the plan is registered and differs."""
         with self._writing(study) as db:
             self._refuse_change(study, plan)
             db["studies"].update(study, {"plan": plan.model_dump_json()})
@@ -124,7 +124,7 @@ class Ledger:
     def register(self, study: str, plan: Plan) -> str:
         """Freeze the plan before any data exist; return its digest.
 
-        Again with the same plan returns the same digest; with another raises BadInput.
+        Again with the same plan returns the same digest; with another raises Refusal.
         """
         digest = plan.digest()
         with self._writing(study) as db:
@@ -258,10 +258,10 @@ class Ledger:
             yield Database(self._db)
 
     def _refuse_change(self, study: str, plan: Plan) -> bool:
-        """Whether the plan is registered. Raises BadInput when a different one is."""
-        frozen = reading.study_row(self._db, study)["registration"]
+        """Whether the plan is registered. Raises Refusal when a different one is."""
+        frozen = ledger_rows.study_row(self._db, study)["registration"]
         if frozen is not None and frozen != plan.digest():
-            raise BadInput(
+            raise Refusal(
                 "plan",
                 f"study {study} is registered as {frozen[:12]} and can no longer change",
                 "start a new study",

@@ -9,7 +9,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from swarm.config import JsonValue, Settings, TrainConfig, canonical_digest
+from swarm.config.base import JsonValue, Settings, canonical_digest
+from swarm.config.train import TrainConfig
 
 Phase = Literal["pilot", "tuning", "confirm"]
 Direction = Literal["greater", "less", "different"]
@@ -51,6 +52,11 @@ class Factor(Settings):
     @property
     def is_replicate(self) -> bool:
         return not self.sets and not self.values
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every TrainConfig path that some level sets."""
+        return frozenset().union(*(self.assign(level) for level in self.levels))
 
     def assign(self, level: JsonValue) -> dict[str, JsonValue]:
         """The TrainConfig paths and values that this level stands for."""

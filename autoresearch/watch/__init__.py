@@ -1,1 +1,1 @@
-"""Alarms over the metrics of running trials."""
+"""What a study does about alarms in the metrics of its running trials."""

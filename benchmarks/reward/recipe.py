@@ -5,7 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from swarm.config import JsonValue, TrainConfig
+from swarm.config.base import JsonValue
+from swarm.config.train import TrainConfig
 from swarm.dataflow.prompts import batch_problems
 from swarm.tasks import Problem, Task
 

@@ -8,7 +8,7 @@ from benchmarks.harness import Payload, serve
 from benchmarks.reward.curve import Curve
 from benchmarks.reward.recipe import config_for
 from benchmarks.reward.trace import Trace, reply
-from swarm.train import train
+from swarm.train.loop import train
 
 
 def run(seed: int, steps: int, spawned: float) -> Curve:

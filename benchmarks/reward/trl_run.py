@@ -16,12 +16,12 @@ from benchmarks.reward.curve import Curve
 from benchmarks.reward.recipe import EVERY, TRL_BEST, config_for, grpo_arguments, prompts_in_order
 from benchmarks.reward.trace import Trace, reply
 from swarm import models, seeds, tasks
-from swarm.config import TrainConfig
-from swarm.evaluate import evaluate
-from swarm.models.load import load_base
+from swarm.config.train import TrainConfig
+from swarm.policy.base_model import load_base
 from swarm.policy.export import export
 from swarm.policy.policy import Policy
 from swarm.tasks import Problem, Task
+from swarm.train.evaluate import evaluate
 
 
 class Traced(TrainerCallback):  # type: ignore[misc]

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from swarm.config import TrainConfig
-from swarm.runfolder import RunResult, manifest_digest
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import RunResult, manifest_digest
 
-TRAIN = "swarm.train:train"
+TRAIN = "swarm.train.loop:train"
 
 Entry = Callable[..., RunResult]
 
 
 @dataclass(frozen=True)
 class Job:
-    """One attempt. `entry` is "module:function", called like `swarm.train.train`."""
+    """One attempt. `entry` is "module:function", called like `swarm.train.loop.train`."""
 
     trial: str
     attempt: int
@@ -59,7 +59,7 @@ class TrialActor:
 
 def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
-    from swarm.tasks import BadTask, RewardFailed
+    from swarm.errors import BadTask, RewardFailed
 
     try:
         job.folder.mkdir(parents=True, exist_ok=True)

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swarm.cluster.actor import TRAIN, Job, Outcome, TrialActor, one_line
-from swarm.cluster.errors import ClusterLost, InfrastructureError, RayUnreachable
 from swarm.cluster.reach import check_reachable
-from swarm.logfile import routed_to
+from swarm.disk.logfile import routed_to
+from swarm.errors import ClusterLost, InfrastructureError, RayUnreachable
 
 OBJECT_STORE_BYTES = 100 * 2**20  # trials exchange files; the least that Ray accepts is 75 MB
 
@@ -57,7 +57,7 @@ class Cluster:
 
         `cpus` bounds a local Ray (None: all cores). `log_folder/study.log` takes what Ray says;
         the folder also names the namespace in which actors are found again. `entry` is what an
-        attempt runs, called like `swarm.train.train`. Raises RayUnreachable within 20 s, and
+        attempt runs, called like `swarm.train.loop.train`. Raises RayUnreachable within 20 s, and
         InfrastructureError when a local Ray does not start.
         """
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

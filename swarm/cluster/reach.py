@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from swarm.cluster import ask
-from swarm.cluster.errors import RayUnreachable
+from swarm.cluster import probe
+from swarm.errors import RayUnreachable
 
 PATIENCE = 15.0
 
@@ -19,7 +19,7 @@ def check_reachable(address: str) -> None:
     """
     if address != "auto" and not re.fullmatch(r"[\w.-]+:\d{1,5}", address):
         raise RayUnreachable(address, "is neither `auto` nor `host:port`")
-    command = [sys.executable, "-P", str(Path(ask.__file__)), address]
+    command = [sys.executable, "-P", str(Path(probe.__file__)), address]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     except subprocess.TimeoutExpired:

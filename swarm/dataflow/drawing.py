@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from swarm.config import DataSettings
+from swarm.config.parts import DataSettings
 from swarm.learn.credit import keep_groups
 from swarm.records import Group
 

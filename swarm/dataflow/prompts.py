@@ -2,7 +2,7 @@
 asked `by_signal`, of what earlier batches have shown."""
 
 from swarm import seeds
-from swarm.config import DataSettings
+from swarm.config.parts import DataSettings
 from swarm.dataflow.difficulty import SignalByLevel
 from swarm.tasks import Problem, Task
 

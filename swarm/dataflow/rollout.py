@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from swarm.config import SamplingSettings
-from swarm.engine.base import Engine
-from swarm.records import Completion, Episode, Group, SampleRequest, StopReason
+from swarm.config.parts import SamplingSettings
+from swarm.records import Completion, Engine, Episode, Group, SampleRequest, StopReason
 from swarm.seeds import derive
 from swarm.tasks import Problem, Score, Task
 

@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from swarm.engine.cache import RowCache
+from swarm.engine.decode_rows import Rows
 from swarm.engine.draw import draw
+from swarm.engine.grouped_attention import grouped
+from swarm.engine.kv_cache import RowCache
+from swarm.engine.prefill import Admitted, Prompts
 from swarm.engine.prepacked import PackedBase
-from swarm.engine.prompts import Admitted, Prompts
-from swarm.engine.rows import Rows
 from swarm.engine.trunk import Trunk
-from swarm.models.attention import grouped
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 

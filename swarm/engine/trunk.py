@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
-from swarm.engine.cache import PromptCache, RowCache
+from swarm.engine.kv_cache import PromptCache, RowCache
 from swarm.policy.lora import AdapterHost
 from swarm.policy.mixture import Mixture
 

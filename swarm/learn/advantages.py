@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.records import FloatArray
 
 #: Rewards closer than this are equal.

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from swarm.config import CorrectionSettings
+from swarm.config.algorithm import CorrectionSettings
 from swarm.learn.ratios import log_ratio, sequence_mean
 
 

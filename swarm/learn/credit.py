@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.advantages import (
     TOLERANCE,
     episode_advantages,

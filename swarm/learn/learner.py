@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from swarm.config import AlgorithmSettings, OptimSettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings
 from swarm.learn.forward import TrainedTokens, trained_logprobs
 from swarm.learn.loss import policy_loss, supervised_loss
 from swarm.learn.preference import preference_loss

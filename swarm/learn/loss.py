@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.corrections import correction
 from swarm.learn.ratios import MAX_LOG_RATIO as MAX_LOG_RATIO
 from swarm.learn.ratios import log_ratio as bounded_log_ratio

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from swarm.config import AlgorithmSettings, BatchSettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import BatchSettings
 from swarm.learn.advantages import token_weights
 from swarm.learn.credit import (
     Advantages,

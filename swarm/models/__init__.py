@@ -1,20 +1,16 @@
 """Where a base model comes from.
 
 A ref (`model.ref`, `--model`) is a name from `names()`, a local folder in Hugging Face format, or a
-hub id `org/name`. All functions here work without torch and raise ModelUnavailable, a ValueError
-that names the field and the next step, for a ref that leads to no model.
+hub id `org/name`. All functions here work without torch and raise ModelUnavailable, a Refusal, for
+a ref that leads to no model.
 """
 
 from pathlib import Path
 
-from swarm.models.errors import DeviceMissing, ModelUnavailable
 from swarm.models.sources import NAMES, Description, find
-from swarm.models.tiny import Progress
 
 __all__ = [
     "Description",
-    "DeviceMissing",
-    "ModelUnavailable",
     "check",
     "describe",
     "ensure",
@@ -29,7 +25,7 @@ def names() -> tuple[str, ...]:
 
 
 def check(ref: str) -> None:
-    """Raise unless the model is there, or will be built or fetched at its first use.
+    """Raise unless the model is there, or will be fetched at its first use.
 
     Takes milliseconds, but for a hub id that is not cached: then the hub is asked.
     """
@@ -41,10 +37,10 @@ def folder(ref: str) -> Path | None:
     return find(ref).folder()
 
 
-def ensure(ref: str, progress: Progress | None = None) -> Path:
-    """The model's folder. `tiny` is built first (`progress(step, steps)` is told), a hub model
-    fetched; `smollm2-135m-instruct` must have been added by the user."""
-    return find(ref).ensure(progress)
+def ensure(ref: str) -> Path:
+    """The model's folder. A hub model is fetched first; `smollm2-135m-instruct` must have been
+    added by the user."""
+    return find(ref).ensure()
 
 
 def describe(ref: str) -> Description:

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from swarm.config import canonical_digest
-from swarm.models.cache import cache_folder, is_made, make_once
-from swarm.models.errors import FetchFailed
+from swarm.config.base import canonical_digest
+from swarm.errors import FetchFailed
+from swarm.models.model_cache import cache_folder, is_made, make_once
 
 NAME = "smollm2-135m-instruct"
 ABOUT = "SmolLM2-135M-Instruct, dequantised from Q4_1: not the hub's weights"

@@ -1,4 +1,4 @@
-"""The places that a base model comes from. None of them imports torch before it has to build."""
+"""The places that a base model comes from. None of them imports torch."""
 
 import difflib
 import hashlib
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypedDict
 
+from swarm.errors import ModelUnavailable
 from swarm.models import smollm2, tiny
-from swarm.models.cache import WEIGHTS
-from swarm.models.errors import ModelUnavailable
-from swarm.models.tiny import Progress
+from swarm.models.model_cache import WEIGHTS
 
 NAMES = (tiny.NAME, smollm2.NAME)
 
@@ -24,16 +23,16 @@ class Description(TypedDict):
 
 
 class Source(Protocol):
-    """One place. All but `folder` raise ModelUnavailable when the model cannot be had."""
+    """One place. Its methods raise ModelUnavailable when the model cannot be had."""
 
     def folder(self) -> Path | None:
         """Where the model lies in Hugging Face format; None as long as it lies nowhere."""
 
     def check(self) -> None:
-        """Whether the model is there, or will be made or fetched at its first use."""
+        """Whether the model is there, or will be fetched at its first use."""
 
-    def ensure(self, progress: Progress | None) -> Path:
-        """The model's folder, made or fetched first. `progress(step, steps)` is told."""
+    def ensure(self) -> Path:
+        """The model's folder, fetched first if need be."""
 
     def describe(self) -> Description:
         """What the model is. A hub model is fetched first."""
@@ -59,19 +58,20 @@ def find(ref: str) -> Source:
 
 @dataclass(frozen=True)
 class Tiny:
-    """Built here at its first use; identified by its recipe, so it need not be there yet."""
+    """Part of this package; identified by the sha256 of its weights."""
 
     def folder(self) -> Path | None:
-        return tiny.path() if tiny.is_built() else None
+        return tiny.folder()
 
     def check(self) -> None:
-        return
+        tiny.folder()
 
-    def ensure(self, progress: Progress | None) -> Path:
-        return tiny.ensure(progress)
+    def ensure(self) -> Path:
+        return tiny.folder()
 
     def describe(self) -> Description:
-        return Description(name=tiny.NAME, digest=tiny.RECIPE.digest(), provenance=tiny.ABOUT)
+        self.check()
+        return Description(name=tiny.NAME, digest=tiny.FILES[tiny.WEIGHTS], provenance=tiny.ABOUT)
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class SmolLM2:
         return smollm2.path() if smollm2.is_present() else None
 
     def check(self) -> None:
-        self.ensure(None)
+        self.ensure()
 
-    def ensure(self, progress: Progress | None) -> Path:
+    def ensure(self) -> Path:
         if not smollm2.is_present():
             raise ModelUnavailable(
                 f"{smollm2.NAME} is not on this machine",
@@ -117,7 +117,7 @@ class Folder:
                 "give a model in Hugging Face format with safetensors weights",
             )
 
-    def ensure(self, progress: Progress | None) -> Path:
+    def ensure(self) -> Path:
         self.check()
         return self.path
 
@@ -151,7 +151,7 @@ class Hub:
         if self.folder() is None:
             self._fetch("config.json")
 
-    def ensure(self, progress: Progress | None) -> Path:
+    def ensure(self) -> Path:
         found = self.folder()
         if found is None:
             found = self._fetch("*.json", "*.safetensors", "*.model", "*.jinja", "*.txt")
@@ -159,7 +159,7 @@ class Hub:
         return found
 
     def describe(self) -> Description:
-        folder = self.ensure(None)
+        folder = self.ensure()
         return Description(
             name=self.ref, digest=folder.name, provenance=f"the hub, commit {folder.name}"
         )

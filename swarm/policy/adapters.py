@@ -7,7 +7,7 @@ from typing import Any
 from safetensors.torch import load_file
 from torch import nn
 
-from swarm.policy.errors import BadAdapter
+from swarm.errors import BadAdapter
 from swarm.policy.lora import AdapterHost, Pair
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"

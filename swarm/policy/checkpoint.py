@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on, each whole or not there (see `swarm.storage`).
+"""Checkpoints: all that a run needs to go on, each whole or not there (see `swarm.disk.storage`).
 
     step-000020/
       policy.safetensors      the trained parameters
@@ -19,8 +19,8 @@ from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from swarm.disk.storage import Storage
 from swarm.policy.policy import Policy
-from swarm.storage import Storage
 
 POLICY, OPTIMIZER, SNAPSHOTS = (
     "policy.safetensors",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from safetensors.torch import save_file
 
-from swarm.config import ModelSettings, PolicySettings
+from swarm.config.parts import ModelSettings, PolicySettings
 from swarm.policy.lora import TARGETS
 from swarm.policy.policy import Policy
 

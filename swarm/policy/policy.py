@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from swarm.config import OptimSettings, PolicySettings
+from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.value_head import ValueHead
 

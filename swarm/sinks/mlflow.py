@@ -1,7 +1,7 @@
-"""A study as MLflow shows it: an experiment, a parent run, a child run per trial attempt.
+"""Training runs in MLflow: their configs as params, their rows of metrics, how they ended.
 
-A projection of run folders: whatever is written here can be written again from them. Calls may
-be repeated; a row that MLflow has is not logged twice.
+A projection of run folders: whatever is written here can be written again from them. Calls may be
+repeated; a row that MLflow has is not logged twice.
 """
 
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from swarm.logfile import routed_to
+from swarm.disk.logfile import routed_to
 
 Status = Literal["finished", "diverged", "failed", "lost"]
 
@@ -24,78 +24,75 @@ MLFLOW_STATUS: Mapping[str, str] = {
 METRICS_A_BATCH = 1000  # the most that MLflow takes in one call
 PARAMS_A_BATCH = 100
 PARAM_LENGTH = 6000
-ROWS = "autoresearch.rows"  # how many rows of metrics.jsonl the run has
 
 
 @dataclass
-class _Run:
-    """A child run: its id, its start in ms, and how many rows of its attempt it has."""
+class LoggedRun:
+    """A run in MLflow: its id, its start in ms, and how many rows of metrics.jsonl it has."""
 
     id: str
     started: int
     rows: int
 
 
-class MlflowProjection:
-    """One study in one MLflow store. A context manager; use it from one thread.
+class MlflowExperiment:
+    """One experiment in one MLflow store, made when it is missing. A context manager; use it from
+    one thread.
 
-    Opening imports MLflow and creates the store when it is missing: 2 to 5 s. Any call may
-    raise what MLflow or its database raises.
+    Opening imports MLflow and creates the store when it is missing: 2 to 5 s. Any call may raise
+    what MLflow or its database raises.
     """
 
-    def __init__(self, uri: str, study: str, topic: str, log: Path) -> None:
-        """`uri` is a tracking URI; what MLflow logs goes to the file `log`."""
+    def __init__(self, uri: str, name: str, log: Path, rows_tag: str = "swarm.rows") -> None:
+        """`uri` is a tracking URI; what MLflow logs goes to the file `log`. A run counts its rows
+        in the tag `rows_tag`."""
         os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
         os.environ["DO_NOT_TRACK"] = "true"
         from mlflow.tracking import MlflowClient
 
-        self._study = study
-        self._runs: dict[tuple[str, int], _Run] = {}
+        self._rows_tag = rows_tag
         with ExitStack() as leave:
             leave.enter_context(routed_to(log, "mlflow", "alembic", "sqlalchemy"))
-            self._client = MlflowClient(tracking_uri=uri)
-            self._experiment = self._find_experiment(log.parent / "mlflow")
-            self._parent = self._find_parent(topic)
+            self.client = MlflowClient(tracking_uri=uri)
+            self.id = self._find(name, log.parent / "mlflow")
             self._leave = leave.pop_all()
 
-    def __enter__(self) -> "MlflowProjection":
+    def __enter__(self) -> "MlflowExperiment":
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._leave.close()
 
-    def attempt(
+    def run(
         self,
-        trial: str,
-        number: int,
+        own: Mapping[str, str],
         *,
         name: str,
         started_at: float,
         tags: Mapping[str, str],
         config: Mapping[str, Any],
-    ) -> None:
-        """Have a child run for this attempt, with its config flattened into params."""
-        if (trial, number) in self._runs:
-            return
-        found = self._find_run({"autoresearch.trial": trial, "autoresearch.attempt": str(number)})
+    ) -> LoggedRun:
+        """The run whose tags hold `own`, made if there is none; its params are the flat config."""
+        found = self.find(own)
         if found is None:
-            own = {"autoresearch.trial": trial, "autoresearch.attempt": str(number), ROWS: "0"}
-            found = self._create_run(
-                name, started_at, {**tags, **own, "mlflow.parentRunId": self._parent}
+            found = self.client.create_run(
+                self.id,
+                start_time=_ms(started_at),
+                run_name=name,
+                tags={**tags, **own, self._rows_tag: "0"},
             )
             self._log_params(found.info.run_id, config)
-        rows = int(found.data.tags[ROWS])
-        self._runs[trial, number] = _Run(found.info.run_id, found.info.start_time, rows)
+        rows = int(found.data.tags[self._rows_tag])
+        return LoggedRun(found.info.run_id, found.info.start_time, rows)
 
-    def log(self, trial: str, number: int, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Log rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0.
+    def log(self, run: LoggedRun, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Log rows of metrics.jsonl, of which `rows[0]` is number `first` from 0.
 
         Rows that the run has are skipped. A row's time is the run's start plus its `wall`, so
         that a row logged again after a crash is the same to MLflow, which keeps one.
         """
         from mlflow.entities import Metric, RunTag
 
-        run = self._runs[trial, number]
         for batch in _batches(rows[max(0, run.rows - first) :]):
             metrics = [
                 Metric(name, value, run.started + round(1000 * row["wall"]), row["step"])
@@ -103,60 +100,32 @@ class MlflowProjection:
                 for name, value in row["metrics"].items()
             ]
             done = max(run.rows, first) + len(batch)
-            self._client.log_batch(run.id, metrics=metrics, tags=[RunTag(ROWS, str(done))])
+            tags = [RunTag(self._rows_tag, str(done))]
+            self.client.log_batch(run.id, metrics=metrics, tags=tags)
             run.rows = done
 
-    def end(self, trial: str, number: int, status: Status, *, cause: str, ended_at: float) -> None:
-        """Close the attempt's run under the MLflow status nearest to `status`."""
-        run = self._runs[trial, number]
-        self._client.set_tag(run.id, "autoresearch.status", status)
-        if cause:
-            self._client.set_tag(run.id, "autoresearch.cause", cause)
-        self._client.set_terminated(run.id, MLFLOW_STATUS[status], end_time=_ms(ended_at))
+    def end(self, run: LoggedRun, status: Status, ended_at: float) -> None:
+        """Close a run under the MLflow status nearest to `status`."""
+        self.client.set_terminated(run.id, MLFLOW_STATUS[status], end_time=_ms(ended_at))
 
-    def end_study(self, status: str) -> None:
-        """Close the parent run: FINISHED when `status` is "done"."""
-        self._client.set_tag(self._parent, "autoresearch.status", status)
-        self._client.set_terminated(self._parent, "FINISHED" if status == "done" else "KILLED")
+    def find(self, tags: Mapping[str, str]) -> Any | None:
+        """MLflow's run with these tags, or None."""
+        query = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
+        return next(iter(self.client.search_runs([self.id], query, max_results=1)), None)
 
-    def _find_experiment(self, artifacts: Path) -> str:
-        found = self._client.get_experiment_by_name(self._study)
+    def _find(self, name: str, artifacts: Path) -> str:
+        found = self.client.get_experiment_by_name(name)
         if found is not None:
             return str(found.experiment_id)
         # A location of its own: MLflow's default is ./mlruns of whoever asks first.
-        return str(self._client.create_experiment(self._study, artifacts.resolve().as_uri()))
-
-    def _find_parent(self, topic: str) -> str:
-        own = {"autoresearch.study": self._study, "autoresearch.kind": "study"}
-        found = self._find_run(own)
-        if found is None:
-            found = self._client.create_run(
-                self._experiment,
-                run_name=self._study,
-                tags={**own, "autoresearch.topic": topic, "mlflow.note.content": topic},
-            )
-        else:
-            self._client.update_run(found.info.run_id, status="RUNNING")
-        return str(found.info.run_id)
-
-    def _find_run(self, tags: Mapping[str, str]) -> Any | None:
-        query = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-        return next(iter(self._client.search_runs([self._experiment], query, max_results=1)), None)
-
-    def _create_run(self, name: str, started_at: float, tags: Mapping[str, str]) -> Any:
-        return self._client.create_run(
-            self._experiment,
-            start_time=_ms(started_at),
-            run_name=name,
-            tags={"autoresearch.study": self._study, "autoresearch.kind": "attempt", **tags},
-        )
+        return str(self.client.create_experiment(name, artifacts.resolve().as_uri()))
 
     def _log_params(self, run: str, config: Mapping[str, Any]) -> None:
         from mlflow.entities import Param
 
         params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in flatten(config)]
         for start in range(0, len(params), PARAMS_A_BATCH):
-            self._client.log_batch(run, params=params[start : start + PARAMS_A_BATCH])
+            self.client.log_batch(run, params=params[start : start + PARAMS_A_BATCH])
 
 
 def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

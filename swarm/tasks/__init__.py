@@ -2,16 +2,17 @@
 
 import hashlib
 import inspect
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType, ModuleType
+from typing import Any
 
-from swarm.config import TaskSettings
-from swarm.tasks import base, chain, strings
-from swarm.tasks.base import Problem, TaskFamily, draw, held_out, levels_of
+from swarm.config.parts import TaskSettings
+from swarm.errors import BadTask
+from swarm.tasks import chain, judges, own, own_rows, strings, task_family
 from swarm.tasks.builtin import BuiltIn
-from swarm.tasks.errors import BadTask, RewardFailed
 from swarm.tasks.own import load_own
 from swarm.tasks.refs import OWN_REWARD, absolute, own_ref
 from swarm.tasks.task import Score, Task
+from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out, levels_of
 
 FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
     {
@@ -27,16 +28,14 @@ FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
 
 __all__ = [
     "FAMILIES",
-    "BadTask",
     "BuiltIn",
     "Problem",
-    "RewardFailed",
     "Score",
     "Task",
     "TaskFamily",
     "absolute",
-    "code_digest",
     "draw",
+    "evaluator_digest",
     "family",
     "held_out",
     "is_own",
@@ -97,7 +96,29 @@ def rewards(ref: str) -> tuple[str, ...]:
     return (OWN_REWARD,) if ref_of_own.function else ("exact",)
 
 
-def code_digest() -> str:
-    """sha256 of the code that makes problems and judges answers: the evaluator's identity."""
-    sources = "".join(inspect.getsource(module) for module in (base, strings, chain))
-    return hashlib.sha256(sources.encode()).hexdigest()
+def evaluator_digest(ref: str) -> str:
+    """sha256 of the code that makes a task's problems and judges its answers.
+
+    A family's is its own: its class, those it builds on, the functions beside them, and how
+    prompts are drawn and held out. Of the user's own task it is the code that reads rows and asks
+    the user's functions; their files are in `Task.digest`.
+    """
+    if is_own(ref):
+        code: list[Any] = [judges, own, own_rows]
+    else:
+        kinds = [kind for kind in type(family(ref)).__mro__ if kind is not object]
+        beside = {inspect.getmodule(kind): None for kind in kinds}
+        code = [*kinds, *(f for module in beside for f in _functions(module))]
+        code += [
+            task_family.Problem,
+            task_family.draw,
+            task_family.held_out,
+            task_family.any_problem,
+        ]
+    return hashlib.sha256("".join(map(inspect.getsource, code)).encode()).hexdigest()
+
+
+def _functions(module: ModuleType | None) -> list[FunctionType]:
+    """The functions that a module defines, in its order."""
+    found = vars(module).values() if module else ()
+    return [f for f in found if inspect.isfunction(f) and inspect.getmodule(f) is module]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from swarm.config import TrainConfig
-from swarm.tasks.base import Problem, TaskFamily, draw, held_out
+from swarm.config.train import TrainConfig
 from swarm.tasks.task import Score
+from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,13 @@ class BuiltIn:
         return draw(self.family, "train", rng, levels)
 
     def evaluation(self, count: int) -> list[Problem]:
-        return held_out(self.family, count, self.levels)
+        problems = held_out(self.family, count, self.levels)
+        if len(problems) < count:
+            raise ValueError(
+                f"evaluation.prompts {count} is more than the {len(problems)} held-out prompts "
+                f"that {self.name!r} has at levels {self.levels[0]} to {self.levels[1]}"
+            )
+        return problems
 
     def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
         return self.family.demonstration(problem, rng)

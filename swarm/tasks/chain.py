@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from swarm.tasks.base import Problem
+from swarm.tasks.task_family import Problem
 
 
 class Chain:

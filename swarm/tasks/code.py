@@ -8,11 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from swarm.config import JsonValue, canonical_digest
-from swarm.tasks.errors import BadTask
+from swarm.config.base import JsonValue, canonical_digest
+from swarm.errors import BadTask
 from swarm.tasks.judges import OwnJudge
+from swarm.tasks.own_rows import Rows, from_file, from_values
 from swarm.tasks.refs import OwnRef
-from swarm.tasks.rows import Rows, from_file, from_values
 
 
 def made(ref: OwnRef, args: Mapping[str, JsonValue]) -> tuple[Rows, OwnJudge]:

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from swarm.tasks.errors import RewardFailed
-from swarm.tasks.rows import Row
+from swarm.errors import RewardFailed
+from swarm.tasks.own_rows import Row
 from swarm.tasks.task import Score
 
 #: `f(prompts, completions, **columns)`, as TRL's reward functions are called.

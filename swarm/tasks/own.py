@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from swarm.config import JsonValue, TrainConfig
+from swarm.config.base import JsonValue
+from swarm.config.train import TrainConfig
+from swarm.errors import BadTask
 from swarm.tasks import code
-from swarm.tasks.base import HELD_OUT, Problem
-from swarm.tasks.errors import BadTask
 from swarm.tasks.judges import Judge, exact_match
+from swarm.tasks.own_rows import Row, Rows, from_file
 from swarm.tasks.refs import OwnRef
-from swarm.tasks.rows import Row, Rows, from_file
 from swarm.tasks.task import Score
+from swarm.tasks.task_family import HELD_OUT, Problem
 
 
 def load_own(ref: OwnRef, args: Mapping[str, JsonValue]) -> "OwnTask":

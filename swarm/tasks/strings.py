@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from swarm.tasks.base import Problem
+from swarm.tasks.task_family import Problem
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

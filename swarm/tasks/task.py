@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from swarm.config import TrainConfig
-from swarm.tasks.base import Problem
+from swarm.config.train import TrainConfig
+from swarm.tasks.task_family import Problem
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,150 @@
+"""Which tasks a plan runs on, what the user's own files set of it, and that these files stay."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from autoresearch.planner.treatments import Treatment
+from autoresearch.playbook import Playbook
+from autoresearch.playbook.schema import ProfileSettings
+from autoresearch.study.plan import Plan
+from autoresearch.topic.parse import ParsedTopic
+from swarm.config.base import JsonValue
+from swarm.config.parts import TaskSettings
+from swarm.config.train import TrainConfig
+from swarm.errors import Refusal, did_you_mean
+from swarm.models import tiny
+
+_PROMPTS = "evaluation.prompts"
+
+
+def tasks_for(
+    playbook: Playbook,
+    profile: ProfileSettings,
+    treatments: Sequence[Treatment],
+    chosen: str | None,
+) -> tuple[str, ...]:
+    """The chosen task; else those of the profile or playbook that every treatment can act on.
+
+    Raises Refusal for an unknown task and for one that lacks a reward under test.
+    """
+    if chosen is not None:
+        check_task(chosen)
+        _require_rewards(chosen, treatments)
+        return (chosen,)
+    listed = profile.tasks or playbook.tasks
+    for task in listed:
+        check_task(task)
+    needed = [t.factor.task for t in treatments if t.factor.task]
+    if needed and not playbook.factors:
+        listed = (needed[0],)
+    able = tuple(task for task in listed if not _missing(task, treatments))
+    return able or (_first_able(treatments),)
+
+
+def spoken_task(parsed: ParsedTopic) -> str | None:
+    """The built-in task that a topic names: `on the sort task`."""
+    from swarm.tasks import names
+
+    pairs = pairwise(parsed.words)
+    return next((word for word, after in pairs if after == "task" and word in names()), None)
+
+
+def check_task(name: str) -> None:
+    """Raise Refusal with the nearest name for what is neither a built-in nor the user's files."""
+    from swarm.tasks import is_own, names
+
+    if name in names() or is_own(name):
+        return
+    if "/" in name or "." in name:
+        raise Refusal("task", f"{name!r} names no task", "give data.jsonl or file.py:make")
+    raise Refusal("task", f"{name!r} is unknown", did_you_mean(name, names()))
+
+
+def _missing(task: str, treatments: Sequence[Treatment]) -> set[str]:
+    """Rewards under test that a task does not offer."""
+    from swarm.tasks import rewards
+
+    asked = {str(level) for t in treatments if t.name == "reward_shaping" for level in t.levels}
+    return asked - set(rewards(task))
+
+
+def _require_rewards(task: str, treatments: Sequence[Treatment]) -> None:
+    missing = _missing(task, treatments)
+    if missing:
+        from swarm.tasks import rewards
+
+        raise Refusal(
+            "task",
+            f"{task} offers no reward {', '.join(sorted(missing))}",
+            f"compare {', '.join(rewards(task))}",
+        )
+
+
+def _first_able(treatments: Sequence[Treatment]) -> str:
+    from swarm.tasks import names
+
+    for task in names():
+        if not _missing(task, treatments):
+            return task
+    raise Refusal("topic", "no task offers all these rewards together", "compare fewer rewards")
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """TrainConfig paths that the files fix, and notes for the plan."""
+
+    settings: dict[str, JsonValue]
+    notes: tuple[str, ...]
+
+
+def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
+    """Load the files once, before anything is registered; their digest enters the plan.
+
+    `chosen` are the paths that the user sets. Runs the user's code. Raises Refusal naming the
+    file and the row for files that no trial could use.
+    """
+    from swarm import tasks
+
+    reward = tasks.rewards(ref)[0]
+    if "task.reward" in chosen:
+        reward = train.task.reward
+    try:
+        task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
+    except ValueError as error:
+        raise _bad_input(error) from None
+    asked = train.evaluation.prompts
+    held_out = len(task.evaluation(asked))
+    settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
+    notes = [f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan"]
+    if held_out < asked:
+        settings[_PROMPTS] = held_out
+        notes.append(f"{held_out} held-out prompts are all there are; {asked} were planned")
+    return OwnTask(settings, tuple(notes))
+
+
+def require_usable(plan: Plan) -> None:
+    """Raise Refusal when the user's files are no longer those that the plan was made with, or
+    when they hold what some arm cannot ask of `tiny`. Other models are asked by their trials."""
+    from swarm import tasks
+
+    for ref in filter(tasks.is_own, plan.tasks):
+        configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
+        try:
+            task = tasks.load(configs[0].task)
+            if plan.model == tiny.NAME:
+                from swarm.models.tokenizer import build_tokenizer
+
+                for config in configs:
+                    task.check(build_tokenizer(), config)
+        except ValueError as error:
+            raise _bad_input(error) from None
+
+
+def _bad_input(error: ValueError) -> Refusal:
+    from swarm.errors import BadTask
+
+    if isinstance(error, BadTask):
+        field = "task" if error.field == "task.ref" else error.field
+        return Refusal(field, error.problem, error.next_step)
+    return Refusal("task", str(error), "give another value")

@@ -1,0 +1,104 @@
+"""A new playbook's text: what a plan holds, as YAML with comments that say what to change."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from autoresearch.playbook.schema import SCHEMA, Playbook
+from autoresearch.study.plan import Hypothesis, Plan
+from swarm.config.base import JsonValue
+from swarm.config.paths import differences
+
+
+def scaffold(name: str, parent: Playbook, plan: Plan, usual: Plan) -> str:
+    """The YAML of a playbook `name` that extends `parent` and asks what `plan` asks.
+
+    `usual` is the parent's own plan: settings in which `plan` differs from it are written out.
+    """
+    tested = {path for p in (plan, usual) for f in p.treatments for path in f.paths}
+    changed = differences(usual.train, plan.train)
+    train = {path: value for path, value in changed.items() if path not in tested}
+    return "\n".join([*_head(name, parent, plan), *_body(parent, plan, train), ""])
+
+
+def _head(name: str, parent: Playbook, plan: Plan) -> Iterator[str]:
+    yield f"# Check with: autoresearch playbook lint playbooks/{name}.yaml"
+    yield f"# Run with:   autoresearch start {json.dumps(plan.topic)} --playbook {name}"
+    yield "# Editors:    autoresearch playbook show --schema > playbook.schema.json"
+    yield f"schema: {SCHEMA}"
+    yield f"id: {name}                       # equal to the file's name"
+    yield f"extends: {parent.id}             # mappings merge, lists replace, null takes away"
+    yield f"title: {_scalar(plan.topic)}"
+    yield f"question: {_scalar(plan.question)}"
+    yield ""
+    yield "# Found by the words of these topics; `phrases: [...]` claims each topic with one."
+    yield "match:"
+    yield f"  topics: [{_scalar(plan.topic)}]"
+
+
+def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Iterator[str]:
+    yield ""
+    yield "# Factors of the catalogue; the control is what other levels are compared with."
+    yield "factors:"
+    for factor in plan.treatments:
+        yield f"  - name: {factor.name}"
+        yield f"    levels: {_list(factor.levels)}"
+        yield f"    control: {_scalar(factor.control)}"
+    yield ""
+    yield "# Written before any data exist. direction: greater, less or different."
+    yield "hypotheses:"
+    for hypothesis in plan.hypotheses:
+        yield from _hypothesis(plan, hypothesis)
+    first = plan.hypotheses[0]
+    yield ""
+    yield "primary:"
+    yield f"  metric: {first.metric}"
+    yield f"  min_effect: {first.min_effect:g}           # smallest effect of interest"
+    yield "  # prior_sd: 0.03             # guess of the SD over seeds, until the pilot knows it"
+    yield ""
+    yield f"tasks: {_list(plan.tasks)}"
+    yield ""
+    if plan.tuning:
+        yield "# One value for all arms, on seeds of its own; `tuning: null` takes it away."
+        yield "tuning:"
+        yield f"  factor: {plan.tuning.factor}"
+        yield f"  low: {plan.tuning.low!r}"
+        yield f"  high: {plan.tuning.high!r}"
+    else:
+        yield "tuning: null"
+    yield ""
+    yield "# Settings that every arm shares, by TrainConfig path."
+    if train:
+        yield "train:"
+        yield from (f"  {path}: {_scalar(value)}" for path, value in train.items())
+    else:
+        yield "# train:"
+        yield "#   batch.rollouts: 256"
+    yield ""
+    yield "# How much a profile runs; see: autoresearch playbook show " + f"{parent.id} --resolved"
+    yield "# profiles:"
+    yield "#   quick: {pilot: 3, looks: [5]}"
+    yield ""
+    yield "body: |"
+    yield "  What would change your mind; which diagnostics to read before the verdict."
+
+
+def _hypothesis(plan: Plan, hypothesis: Hypothesis) -> Iterator[str]:
+    yield f"  - arm: {_map(plan.arm(hypothesis.arm).levels)}"
+    yield f"    versus: {_map(plan.arm(hypothesis.versus).levels)}"
+    yield f"    statement: {_scalar(hypothesis.statement)}"
+    yield f"    direction: {hypothesis.direction}"
+    yield f"    min_effect: {hypothesis.min_effect:g}"
+    yield f"    source: {_scalar(hypothesis.source)}"
+
+
+def _scalar(value: JsonValue) -> str:
+    """A YAML scalar: JSON is YAML."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _list(values: Sequence[JsonValue]) -> str:
+    return f"[{', '.join(_scalar(value) for value in values)}]"
+
+
+def _map(values: Mapping[str, JsonValue]) -> str:
+    return f"{{{', '.join(f'{key}: {_scalar(value)}' for key, value in values.items())}}}"

@@ -1,0 +1,1 @@
+"""A study's life: its stages, the trials of each, and how it ends."""

@@ -1,0 +1,66 @@
+"""What the nodes of one study work with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autoresearch.execute.observer import Observer
+from autoresearch.execute.projector import Projector
+from autoresearch.execute.runner import run_trials
+from autoresearch.execute.stop import StopRequests
+from autoresearch.study.budget import Budget
+from autoresearch.study.facts import StudyFacts
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger
+from autoresearch.study.plan import Plan, TrialSpec
+from swarm.cluster.cluster import Cluster
+
+
+@dataclass(frozen=True)
+class StudyContext:
+    """A study that this process holds, and the means to move it on."""
+
+    study: str
+    ledger: Ledger
+    home: Home
+    cluster: Cluster
+    projector: Projector
+    budget: Budget
+    stop: StopRequests
+    observer: Observer
+
+    def facts(self) -> StudyFacts:
+        return self.ledger.facts(self.study)
+
+    def plan(self) -> Plan:
+        """The draft, or the frozen plan. Raises RuntimeError before there is one."""
+        plan = self.facts().plan
+        if plan is None:
+            raise RuntimeError(f"study {self.study} has no plan yet")
+        return plan
+
+    def registered(self) -> tuple[Plan, str]:
+        """The frozen plan and its digest. Raises RuntimeError before the freeze."""
+        facts = self.facts()
+        if facts.plan is None or facts.registration is None:
+            raise RuntimeError(f"study {self.study} is not registered yet")
+        return facts.plan, facts.registration
+
+    def run(self, specs: Sequence[TrialSpec]) -> StudyFacts:
+        """Have every trial end, at once where all have; return the facts then."""
+        run_trials(
+            self.ledger,
+            self.study,
+            specs,
+            cluster=self.cluster,
+            home=self.home,
+            budget=self.budget,
+            observer=self.observer,
+            projector=self.projector,
+            stop=self.stop,
+        )
+        return self.facts()
+
+    def note(self, kind: str, text: str) -> None:
+        """Say something once: to the ledger's events and to whoever watches."""
+        if self.ledger.add_event(self.study, kind, once=text, text=text):
+            self.observer.note(text)

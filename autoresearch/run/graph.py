@@ -1,0 +1,162 @@
+"""The study as a LangGraph graph: which stage may follow which, and where a study enters.
+
+The state holds ids only; the ledger holds the stage. The checkpoint is a cache: it is used where
+it agrees with the ledger, and otherwise the graph is entered at the ledger's stage.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import closing
+from types import MappingProxyType
+from typing import Protocol, TypedDict
+
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from autoresearch.run import stages
+from autoresearch.run.context import StudyContext
+from autoresearch.study.facts import Stage
+from swarm.config.base import canonical_digest
+
+Node = Callable[[StudyContext], Stage]
+
+#: What each stage does. A node is an idempotent function of the ledger; it names the next stage.
+NODES: Mapping[Stage, Node] = MappingProxyType(
+    {
+        "scope": stages.scope,
+        "recall": stages.recall,
+        "hypothesise": stages.hypothesise,
+        "design": stages.design,
+        "lint": stages.lint,
+        "freeze": stages.freeze,
+        "pilot": stages.pilot,
+        "size": stages.size,
+        "tune": stages.tune,
+        "confirm": stages.confirm,
+        "analyse": stages.analyse,
+        "decide": stages.decide,
+        "report": stages.report,
+        "verify": stages.verify,
+    }
+)
+
+#: Which stages may follow a stage.
+FOLLOWS: Mapping[Stage, tuple[Stage, ...]] = MappingProxyType(
+    {
+        "scope": ("recall",),
+        "recall": ("hypothesise",),
+        "hypothesise": ("design",),
+        "design": ("lint",),
+        "lint": ("design", "freeze"),
+        "freeze": ("pilot",),
+        "pilot": ("size",),
+        "size": ("tune",),
+        "tune": ("confirm",),
+        "confirm": ("analyse",),
+        "analyse": ("decide",),
+        "decide": ("confirm", "report"),
+        "report": ("verify",),
+        "verify": ("done",),
+    }
+)
+
+#: Changes with every stage that is renamed, added or moved.
+GRAPH_VERSION = canonical_digest({stage: list(then) for stage, then in FOLLOWS.items()})[:12]
+
+#: Supersteps of one run of the graph. 5 looks take 15; nothing comes near this by design.
+RECURSION_LIMIT = 200
+
+
+class State(TypedDict):
+    """Ids only: a checkpoint must stay valid when classes move, and small when studies grow."""
+
+    study: str
+    graph_version: str
+
+
+def run_graph(context: StudyContext) -> None:
+    """Run a study from the ledger's stage until its stage is `done`.
+
+    Raises what a node raises, and RuntimeError if the graph ends before the study does.
+    """
+    with closing(
+        sqlite3.connect(context.home.graph_file(context.study), check_same_thread=False)
+    ) as db:
+        graph = _build(LatestOnly(db))
+        config: RunnableConfig = {
+            "configurable": {"thread_id": context.study},
+            "recursion_limit": RECURSION_LIMIT,
+        }
+        saved = graph.get_state(config)
+        stage = context.facts().stage
+        if stage == "done":
+            return
+        continues = saved.values.get("graph_version") == GRAPH_VERSION and saved.next == (stage,)
+        entry = None if continues else State(study=context.study, graph_version=GRAPH_VERSION)
+        graph.invoke(entry, config, context=context, durability="sync")
+    ended = context.facts().stage
+    if ended != "done":
+        raise RuntimeError(f"the graph of study {context.study} ended at stage {ended!r}")
+
+
+class LatestOnly(SqliteSaver):
+    """A SqliteSaver that keeps one checkpoint a thread: full snapshots would pile up for days."""
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        saved = super().put(config, checkpoint, metadata, new_versions)
+        with self.cursor() as cursor:
+            for table in ("checkpoints", "writes"):
+                cursor.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id <> ?",
+                    (saved["configurable"]["thread_id"], checkpoint["id"]),
+                )
+        return saved
+
+
+def _build(saver: SqliteSaver) -> CompiledStateGraph[State, StudyContext, State, State]:
+    graph = StateGraph(State, context_schema=StudyContext)
+    for stage, node in NODES.items():
+        graph.add_node(stage, _superstep(stage, node))
+        ends: dict[Hashable, str] = {
+            then: END if then == "done" else then for then in FOLLOWS[stage]
+        }
+        graph.add_conditional_edges(stage, _stage_in_ledger, ends)
+    graph.add_conditional_edges(START, _stage_in_ledger, {stage: stage for stage in NODES})
+    return graph.compile(checkpointer=saver)
+
+
+class _Superstep(Protocol):
+    """A node as LangGraph calls it."""
+
+    def __call__(self, state: State, *, runtime: Runtime[StudyContext]) -> State: ...
+
+
+def _superstep(stage: Stage, node: Node) -> _Superstep:
+    def run(state: State, *, runtime: Runtime[StudyContext]) -> State:
+        context = runtime.context
+        context.stop.check()
+        context.observer.stage(stage)
+        following = node(context)
+        if following not in FOLLOWS[stage]:
+            raise RuntimeError(f"stage {stage!r} may not lead to {following!r}")
+        context.ledger.set_stage(context.study, following)
+        return State(study=context.study, graph_version=GRAPH_VERSION)
+
+    return run
+
+
+def _stage_in_ledger(state: State, runtime: Runtime[StudyContext]) -> str:
+    return runtime.context.facts().stage

@@ -1,0 +1,268 @@
+"""What each stage of a study does: idempotent functions of the ledger that name the next stage.
+
+A node may run again after a crash, from its top. Whatever it writes is keyed: records are kept as
+first written, trials are known by their id, ended trials are not run twice.
+"""
+
+from typing import Any
+
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED, invalid_reason
+from autoresearch.analysis.scores import by_seed, primary_metric, scores
+from autoresearch.analysis.statistics import pooled_sd
+from autoresearch.analysis.verdicts import Verdict, should_stop
+from autoresearch.analysis.verdicts import decide as verdicts_at
+from autoresearch.design import sizing
+from autoresearch.design.cost import trial_counts
+from autoresearch.planner.lint import problems
+from autoresearch.planner.offline import draft
+from autoresearch.run import trials, tuning_phase
+from autoresearch.run.context import StudyContext
+from autoresearch.study.facts import Stage, StudyFacts
+from autoresearch.study.fingerprint import study_fingerprint
+from autoresearch.study.options import StartOptions, start_command
+from autoresearch.study.plan import Plan
+from swarm.config.base import JsonValue
+from swarm.errors import Refusal
+from swarm.train.fingerprint import evaluators
+
+#: How often a draft with problems goes back to the planner.
+LINT_ROUNDS = 3
+
+#: What a plan of the same question under the full profile changes of the options.
+_FULL = {"profile": "full", "budget_seconds": None}
+
+
+class VerificationFailed(Exception):
+    """The report does not follow from the run folders; `problems` names the places."""
+
+    def __init__(self, problems: list[str]) -> None:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        super().__init__(f"the report does not verify: {problems[0]}{more}")
+        self.problems = problems
+
+
+def scope(context: StudyContext) -> Stage:
+    """Which question is asked: the topic's playbook or factors."""
+    plan = context.plan()
+    text = f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})"
+    context.ledger.add_event(context.study, "scope", once=text, text=text)
+    return "recall"
+
+
+def recall(context: StudyContext) -> Stage:
+    """What earlier studies of this home found on the same factors."""
+    factors = {factor.name for factor in context.plan().treatments}
+    for found in context.ledger.findings(" ".join(sorted(factors))):
+        if found["study"] != context.study and factors & set(found["detail"]["factors"]):
+            context.note("recall", f"known from {found['study']}: {found['text']}")
+    return "hypothesise"
+
+
+def hypothesise(context: StudyContext) -> Stage:
+    """The falsifiable claims."""
+    for hypothesis in context.plan().hypotheses:
+        text = f"{hypothesis.id}: {hypothesis.statement}"
+        context.ledger.add_event(context.study, "hypothesis", once=text, text=text)
+    return "design"
+
+
+def design(context: StudyContext) -> Stage:
+    """Arms, seeds, tuning and looks: the draft that the study came with, or after a lint a new one.
+
+    The user has seen that draft, so nothing else is made of it as long as it is sound.
+    """
+    if problems(context.plan()):
+        options = _options(context)
+        context.ledger.save_plan(context.study, draft(options.topic, options))
+    text = f"arms {', '.join(arm.id for arm in context.plan().arms)}"
+    context.ledger.add_event(context.study, "design", once=text, text=text)
+    return "lint"
+
+
+def lint(context: StudyContext) -> Stage:
+    """Send a draft that cannot answer its question back, a few times. Raises Refusal then."""
+    plan = context.plan()
+    found = problems(plan)
+    if not found:
+        context.observer.plan(plan)
+        return "freeze"
+    rounds = sum(event["kind"] == "lint" for event in context.facts().events)
+    if rounds >= LINT_ROUNDS:
+        raise Refusal("plan", found[0], "change the topic, the playbook or the --set values")
+    context.ledger.add_event(context.study, "lint", text=found[0])
+    return "design"
+
+
+def freeze(context: StudyContext) -> Stage:
+    """Register the plan, and record what the numbers depend on besides it."""
+    plan = context.plan()
+    context.ledger.record(context.study, "fingerprint", study_fingerprint(plan))
+    context.ledger.record(context.study, "start", {"command": start_command(_options(context))})
+    if plan.profile != "full":
+        full = _full_profile(_options(context))
+        if full:
+            context.ledger.record(context.study, "full", full)
+    digest = context.ledger.register(context.study, plan)
+    context.note("registered", f"preregistered as {digest[:12]}")
+    return "pilot"
+
+
+def pilot(context: StudyContext) -> Stage:
+    """A/A trials of the control arm: the spread between seeds."""
+    plan, registration = context.registered()
+    context.run(trials.pilot(context.study, registration, plan))
+    return "size"
+
+
+def size(context: StudyContext) -> Stage:
+    """How many seeds the confirmation takes, by the registered rule."""
+    plan, _ = context.registered()
+    found = scores(context.facts(), "pilot", [primary_metric(plan)])
+    sd = pooled_sd([list(arm.values()) for arm in by_seed(found, plan.tasks).values()])
+    record = context.ledger.record(context.study, "size", sizing.size(plan, sd))
+    if record["detectable"] is not None:
+        context.note(
+            "size",
+            f"{record['n']} seeds an arm detect an effect of {record['detectable']:.3f} "
+            f"(SD {record['sd']:.3f})",
+        )
+    return "tune"
+
+
+def tune(context: StudyContext) -> Stage:
+    """One nuisance value for all arms, on scores pooled over arms."""
+    plan, registration = context.registered()
+    if plan.tuning:
+        chosen = tuning_phase.tune(context.study, registration, plan, plan.tuning, context.run)
+        record = context.ledger.record(context.study, "tuning", chosen)
+        context.note("tuned", f"{record['path']} = {record['value']:.3g} for every arm")
+    return "confirm"
+
+
+def confirm(context: StudyContext) -> Stage:
+    """The trials of the next look."""
+    plan, registration = context.registered()
+    facts = context.facts()
+    n = _looks(facts)[_looks_taken(facts)]
+    context.run(trials.confirmation(context.study, registration, plan, n, _nuisance(facts)))
+    return "analyse"
+
+
+def analyse(context: StudyContext) -> Stage:
+    """Verdicts from the confirmation scores of this look."""
+    plan, _ = context.registered()
+    _note_changed_evaluator(context)
+    facts = context.facts()
+    rows = [verdict.model_dump(mode="json") for verdict in _verdicts(plan, facts)]
+    context.ledger.save_verdicts(context.study, rows)
+    return "decide"
+
+
+def decide(context: StudyContext) -> Stage:
+    """The registered stopping rule: another look, or the report."""
+    plan, _ = context.registered()
+    facts = context.facts()
+    looks, n = _looks(facts), _seeds_used(facts)
+    look = looks.index(n) + 1
+    stop, reason = should_stop(plan, _verdicts(plan, facts), n, looks)
+    context.ledger.record(context.study, f"look-{look}", {"n": n, "stop": stop, "reason": reason})
+    context.note("look", f"look {look} of {len(looks)}, {n} seeds an arm: {reason}")
+    return "report" if stop else "confirm"
+
+
+def report(context: StudyContext) -> Stage:
+    """Claims, figures and text."""
+    from autoresearch.report import build
+
+    build(context.facts(), context.home)
+    return "verify"
+
+
+def verify(context: StudyContext) -> Stage:
+    """Recompute every claim from the run folders; then the study is done and becomes findings."""
+    from autoresearch.report import verify as differences
+
+    facts = context.facts()
+    found = differences(facts, context.home)
+    if found:
+        raise VerificationFailed(found)
+    _archive(context, facts)
+    context.ledger.set_status(context.study, "done")
+    return "done"
+
+
+def _options(context: StudyContext) -> StartOptions:
+    return StartOptions.model_validate(context.ledger.options(context.study))
+
+
+def _full_profile(options: StartOptions) -> dict[str, Any]:
+    """The `full` record: what the same question costs with the power its playbook asks for.
+
+    Empty where the playbook has no such profile, or the options do not fit it.
+    """
+    try:
+        plan = draft(options.topic, options.model_copy(update=_FULL))
+    except Refusal:
+        return {}
+    return {
+        "command": start_command(options.model_copy(update=_FULL)),
+        "trials": sum(trial_counts(plan).values()),
+        "seconds": plan.estimated_seconds,
+    }
+
+
+def _archive(context: StudyContext, facts: StudyFacts) -> None:
+    """Keep each verdict for later studies, findable by its factors' names."""
+    plan, _ = context.registered()
+    factors = [factor.name for factor in plan.treatments]
+    verdicts = {row["hypothesis"]: row for row in context.ledger.verdicts(context.study)}
+    for hypothesis in plan.hypotheses:
+        row = verdicts[hypothesis.id]
+        detail = {
+            "factors": factors,
+            "metric": hypothesis.metric,
+            "arm": hypothesis.arm,
+            "versus": hypothesis.versus,
+            "tasks": list(plan.tasks),
+            "model": plan.model,
+            **{name: row[name] for name in ("verdict", "effect", "low", "high")},
+        }
+        text = f"{', '.join(factors)}: {hypothesis.statement} {row['verdict']}"
+        context.ledger.add_finding(context.study, hypothesis.id, text, detail)
+
+
+def _nuisance(facts: StudyFacts) -> dict[str, JsonValue]:
+    chosen = facts.records.get("tuning")
+    return {chosen["path"]: chosen["value"]} if chosen else {}
+
+
+def _looks(facts: StudyFacts) -> tuple[int, ...]:
+    """Seeds an arm at each look, as sized."""
+    return tuple(facts.records["size"]["looks"])
+
+
+def _looks_taken(facts: StudyFacts) -> int:
+    return sum(kind.startswith("look-") for kind in facts.records)
+
+
+def _seeds_used(facts: StudyFacts) -> int:
+    """Confirmation seeds an arm so far. A look's trials are all inserted before any is run."""
+    return len({trial.spec.seed for trial in facts.of_phase("confirm")})
+
+
+def _verdicts(plan: Plan, facts: StudyFacts) -> list[Verdict]:
+    return verdicts_at(
+        plan,
+        scores(facts, "confirm"),
+        look=_seeds_used(facts),
+        looks=_looks(facts),
+        invalid_reason=invalid_reason(facts),
+    )
+
+
+def _note_changed_evaluator(context: StudyContext) -> None:
+    """Record, once, that answers are judged by other code than when the plan was frozen."""
+    recorded, now = context.facts().records["fingerprint"], evaluators(context.plan().tasks)
+    was = {name: recorded[name] for name in now}
+    if was != now:
+        context.ledger.record(context.study, EVALUATOR_CHANGED, {"was": was, "now": now})

@@ -1,0 +1,294 @@
+"""Running one study from wherever it stands to its report, and saying how that ended.
+
+The driver holds the study's lease from its first write to its last. LangGraph is imported in a
+second thread while Ray starts; MLflow has a thread of its own all along.
+"""
+
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import count
+from typing import Any, Literal
+
+from autoresearch.analysis.claims import compute
+from autoresearch.analysis.verdicts import Verdict
+from autoresearch.design.sizing import Underpowered
+from autoresearch.execute.observer import Observer
+from autoresearch.execute.projector import Projector
+from autoresearch.execute.stop import stop_requests
+from autoresearch.planner.preview import study_id
+from autoresearch.planner.task_for import require_usable
+from autoresearch.run.context import StudyContext
+from autoresearch.run.stages import VerificationFailed
+from autoresearch.study.budget import Budget
+from autoresearch.study.endings import BudgetExhausted, Leased, Paused, TaskFailed
+from autoresearch.study.facts import StudyFacts, TrialFacts
+from autoresearch.study.fingerprint import is_of_an_earlier_version
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger, StudyStatus
+from autoresearch.study.options import StartOptions, start_command
+from autoresearch.study.plan import Plan
+from swarm import models
+from swarm.cluster.actor import TRAIN
+from swarm.cluster.cluster import Cluster
+from swarm.errors import InfrastructureError, Refusal
+
+End = Literal["done", "failed", "paused", "budget"]
+EXIT_CODES: Mapping[End, int] = {"done": 0, "failed": 1, "paused": 3, "budget": 4}
+
+STATUS: Mapping[End, StudyStatus] = {
+    "done": "done",
+    "failed": "failed",
+    "paused": "paused",
+    "budget": "paused",
+}
+
+_GRAPH = "autoresearch.run.graph"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a study's run ended; `json()` is the document that `start --json` prints."""
+
+    study: str
+    end: End
+    cause: str
+    report: str | None
+    claims: str | None
+    hypotheses: tuple[Mapping[str, Any], ...]
+    seconds: float
+    done: int
+    failed: int
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.end]
+
+    def json(self) -> dict[str, Any]:
+        document: dict[str, Any] = {
+            "study": self.study,
+            "status": self.end,
+            "report": self.report,
+            "claims": self.claims,
+            "hypotheses": [dict(h) for h in self.hypotheses],
+            "seconds": round(self.seconds, 1),
+            "trials": {"done": self.done, "failed": self.failed},
+        }
+        return document | ({"cause": self.cause} if self.cause else {})
+
+
+def new_study(home: Home, plan: Plan, options: StartOptions) -> str:
+    """Enter a study and its draft into the ledger; return its id.
+
+    The id is the plan's own, with a number behind it where an earlier study has that plan.
+    """
+    ledger = Ledger.open(home)
+    for number in count(1):
+        study = study_id(plan) if number == 1 else f"{study_id(plan)}-{number}"
+        if _is_known(ledger, study):
+            continue
+        with suppress(Leased), ledger.hold(study):
+            if not _is_known(ledger, study):
+                ledger.create_study(study, options.topic, options.model_dump(mode="json"))
+                ledger.save_plan(study, plan)
+                break
+    ledger.close()
+    return study
+
+
+def run_study(
+    home: Home,
+    study: str,
+    *,
+    observer: Observer,
+    ray_address: str | None = None,
+    more_seconds: float = 0.0,
+    entry: str = TRAIN,
+) -> Summary:
+    """Take up a study at the ledger's stage and run it until it is done or cannot go on.
+
+    `more_seconds` are added to what is left of the budget; `entry` is the "module:function" that
+    trains. Raises Leased before anything is written, and Refusal for an unknown study, one begun by
+    an earlier version, files of the user's own task that have changed, a model that is gone and an
+    address that does not answer.
+    """
+    began, clock = time.time(), time.monotonic()
+    ledger = Ledger.open(home)
+    facts = ledger.facts(study)
+    if facts.stage == "done":
+        return summarise(home, facts, _Ending(), 0.0)
+    _refuse_earlier_version(ledger, facts)
+    if facts.plan is not None:
+        require_usable(facts.plan)
+    with ledger.hold(study):
+        home.pause_flag(study).unlink(missing_ok=True)
+        ledger.set_status(study, "running")
+        if facts.plan is not None:
+            observer.plan(facts.plan)
+        observer.trials(facts.trials)
+        with Projector(home, study, facts.topic) as projector:
+            with _recorded(ledger, study) as ending:
+                models.ensure(ledger.options(study)["model"])
+                with (
+                    _counted(ledger, facts, more_seconds) as budget,
+                    _machines(home, study, ray_address, entry) as cluster,
+                    stop_requests(home.pause_flag(study)) as stop,
+                ):
+                    context = StudyContext(
+                        study, ledger, home, cluster, projector, budget, stop, observer
+                    )
+                    import_module(_GRAPH).run_graph(context)
+            projector.study_ended(ledger.facts(study).status)
+        wall = time.monotonic() - clock
+        _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
+        summary = summarise(home, ledger.facts(study), ending, wall)
+    observer.finished(summary.json())
+    return summary
+
+
+@dataclass
+class _Ending:
+    """How a run ends unless something comes between."""
+
+    end: End = "done"
+    cause: str = ""
+
+
+def summarise(home: Home, facts: StudyFacts, ending: "_Ending", seconds: float) -> Summary:
+    """What a study came to. Verdicts, report and claims are there once it is done."""
+    report = home.report(facts.study)
+    text, claims = report / "report.md", report / "claims.json"
+    found = compute(facts).verdicts if ending.end == "done" else ()
+    ended = [t.status for t in facts.trials]
+    return Summary(
+        study=facts.study,
+        end=ending.end,
+        cause=ending.cause,
+        report=str(text) if text.exists() else None,
+        claims=str(claims) if claims.exists() else None,
+        hypotheses=tuple(_outcome(verdict) for verdict in found),
+        seconds=seconds,
+        done=sum(status in ("finished", "diverged") for status in ended),
+        failed=sum(status == "failed" for status in ended),
+    )
+
+
+def busy_seconds(trials: Sequence[TrialFacts], since: float) -> float:
+    """Wall seconds after `since` (Unix time) during which at least one attempt ran."""
+    spans = sorted(
+        (max(a.started_at, since), a.started_at + a.seconds) for t in trials for a in t.attempts
+    )
+    busy, reached = 0.0, since
+    for begin, end in spans:
+        busy += max(0.0, end - max(begin, reached))
+        reached = max(reached, end)
+    return busy
+
+
+def _refuse_earlier_version(ledger: Ledger, facts: StudyFacts) -> None:
+    """Raise Refusal for a study that was registered with a `tiny` of its own machine."""
+    if is_of_an_earlier_version(facts.records.get("fingerprint", {})):
+        options = StartOptions.model_validate(ledger.options(facts.study))
+        raise Refusal(
+            "study",
+            f"{facts.study} was begun by an earlier version, with another build of its model and "
+            "another record of what judges answers",
+            f"finish it with that version, or start anew: {start_command(options)}",
+        )
+
+
+@contextmanager
+def _counted(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Iterator[Budget]:
+    """A budget that counts the block: the registered one, unless a resume has raised it.
+
+    To raise it is a deviation from the plan, and reported as one.
+    """
+    if facts.plan is None:
+        raise RuntimeError(f"study {facts.study} was created without a draft")
+    study, limits = facts.study, facts.plan.budget
+    if more_seconds:
+        seconds = max(limits.seconds, ledger.spent(study) + more_seconds)
+        text = f"the budget of {limits.seconds:.0f} s was raised to {seconds:.0f} s"
+        ledger.add_event(study, "deviation", text=text, seconds=seconds)
+    raised = [
+        event["detail"]["seconds"]
+        for event in ledger.facts(study).events
+        if event["kind"] == "deviation" and "seconds" in event["detail"]
+    ]
+    seconds = max([limits.seconds, *raised])
+    budget = Budget(ledger, study, limits.model_copy(update={"seconds": seconds}))
+    try:
+        yield budget
+    finally:
+        budget.save()
+
+
+@contextmanager
+def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
+    """Turn what ends the block into a status of the study; a defect's traceback goes to stderr.
+
+    What the user can put right at once is raised again: Refusal, RayUnreachable, Leased.
+    """
+    ending = _Ending()
+    try:
+        yield ending
+    except Leased:
+        raise
+    except Refusal as error:
+        ledger.set_status(study, "paused", cause=_line(error))
+        raise
+    except Paused as error:
+        ending.end, ending.cause = "paused", error.reason
+    except KeyboardInterrupt:
+        ending.end, ending.cause = "paused", "interrupted"
+    except BudgetExhausted as error:
+        ending.end, ending.cause = "budget", _line(error)
+    except (InfrastructureError, TaskFailed, Underpowered, VerificationFailed) as error:
+        ending.end, ending.cause = "failed", _line(error)
+    except Exception as error:
+        traceback.print_exc()
+        ending.end, ending.cause = "failed", f"{type(error).__name__}: {_line(error)}"
+    if ending.end != "done":
+        ledger.set_status(study, STATUS[ending.end], cause=ending.cause)
+
+
+@contextmanager
+def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterator[Cluster]:
+    """Ray, started while LangGraph is imported; Ray itself comes first, for imports share locks."""
+    import_module("ray")
+    graph = threading.Thread(target=import_module, args=(_GRAPH,), daemon=True)
+    graph.start()
+    with Cluster.start(address, home.study(study), None, entry=entry) as cluster:
+        graph.join()
+        yield cluster
+
+
+def _note_timing(ledger: Ledger, study: str, wall: float, busy: float) -> None:
+    """How much of this process' time no trial ran."""
+    outside = max(0.0, 1 - busy / wall)
+    text = f"{wall:.0f} s, of which {outside:.0%} outside trials"
+    ledger.add_event(study, "timing", text=text, wall=round(wall, 1), outside=round(outside, 3))
+
+
+def _is_known(ledger: Ledger, study: str) -> bool:
+    return any(facts.study == study for facts in ledger.studies())
+
+
+def _outcome(verdict: Verdict) -> dict[str, Any]:
+    bounded = verdict.low is not None and verdict.high is not None
+    return {
+        "id": verdict.hypothesis,
+        "verdict": verdict.verdict,
+        "effect": verdict.effect,
+        "interval": [verdict.low, verdict.high] if bounded else None,
+        "n": min(verdict.n.values()),
+    }
+
+
+def _line(error: Exception) -> str:
+    """The error's text on one line."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,36 @@
+"""Why a study stops before its end. Each kind has its own exit code (see `autoresearch.cli`)."""
+
+
+class TaskFailed(Exception):
+    """The user's task or reward failed in a trial, and would in the others: the study cannot go on.
+    The message names the function and the row."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}; correct it and start anew")
+        self.cause = cause
+
+
+class Leased(Exception):
+    """Another process holds the study; this one wrote nothing."""
+
+    def __init__(self, study: str, holder: str) -> None:
+        super().__init__(f"study {study} is held by {holder}")
+        self.study = study
+        self.holder = holder
+
+
+class BudgetExhausted(Exception):
+    """The study has used up its wall seconds; it can be resumed with more."""
+
+    def __init__(self, spent: float, limit: float) -> None:
+        super().__init__(f"budget exhausted: {spent:.0f} s spent of {limit:.0f} s")
+        self.spent = spent
+        self.limit = limit
+
+
+class Paused(Exception):
+    """Someone asked the study to stop for now; nothing is lost."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"paused: {reason}")
+        self.reason = reason

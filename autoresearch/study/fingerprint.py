@@ -1,0 +1,26 @@
+"""What a study's numbers depend on besides its plan."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from autoresearch.study.plan import Plan
+
+#: What decides and runs a study, besides the trainer's own libraries.
+_LIBRARIES = ("ray", "scipy", "statsmodels", "optuna")
+
+#: One trial computes on one thread, whatever machine it runs on.
+_THREADS_PER_TRIAL = 1
+
+
+def study_fingerprint(plan: Plan) -> dict[str, Any]:
+    """The `fingerprint` record: `run_fingerprint` of the plan's trials, with the libraries that run
+    and decide the study."""
+    from swarm.train.fingerprint import LIBRARIES, run_fingerprint
+
+    return run_fingerprint(plan.model, plan.tasks, _THREADS_PER_TRIAL, (*LIBRARIES, *_LIBRARIES))
+
+
+def is_of_an_earlier_version(fingerprint: Mapping[str, Any]) -> bool:
+    """Whether a record was written before evaluators were told apart by task: its `tiny` was built
+    on the machine that it names, and is not the frozen one."""
+    return "evaluator" in fingerprint

@@ -1,0 +1,72 @@
+"""Where a home keeps what studies leave behind."""
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm.errors import Refusal
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder that holds `runs/` and `reports/`. Naming a path creates nothing."""
+
+    root: Path
+
+    @classmethod
+    def locate(cls, env: Mapping[str, str], cwd: Path) -> "Home":
+        """`AUTORESEARCH_HOME` if it is set and not empty, else the working folder."""
+        named = env.get("AUTORESEARCH_HOME", "")
+        return cls((cwd / Path(named).expanduser() if named else cwd).resolve())
+
+    @property
+    def runs(self) -> Path:
+        return self.root / "runs"
+
+    @property
+    def reports(self) -> Path:
+        return self.root / "reports"
+
+    @property
+    def ledger_file(self) -> Path:
+        return self.runs / "ledger.sqlite"
+
+    @property
+    def mlflow_uri(self) -> str:
+        return f"sqlite:///{self.runs / 'mlflow.sqlite'}"
+
+    def study(self, study_id: str) -> Path:
+        return self.runs / study_id
+
+    def attempt(self, study_id: str, trial_id: str, number: int) -> Path:
+        return self.study(study_id) / "attempts" / trial_id / str(number)
+
+    def log(self, study_id: str) -> Path:
+        return self.study(study_id) / "study.log"
+
+    def graph_file(self, study_id: str) -> Path:
+        """The LangGraph checkpoint: a cache that may be deleted."""
+        return self.study(study_id) / "graph.sqlite"
+
+    def pause_flag(self, study_id: str) -> Path:
+        """While this file exists, the study starts no trial and its driver stops."""
+        return self.study(study_id) / "pause"
+
+    def report(self, study_id: str) -> Path:
+        return self.reports / study_id
+
+    def check_writable(self) -> None:
+        """Raise Refusal unless `runs/` and `reports/` can be written. Leaves nothing behind."""
+        for folder in (self.runs, self.reports):
+            nearest = next(path for path in (folder, *folder.parents) if path.exists())
+            try:
+                # Asked by writing: permission bits say nothing to root or on a full disk.
+                with tempfile.TemporaryFile(dir=nearest) as file:
+                    file.write(b"x")
+            except OSError as error:
+                raise Refusal(
+                    "home",
+                    f"{nearest} cannot be written ({error.strerror})",
+                    "work in another folder or set AUTORESEARCH_HOME to one",
+                ) from error

@@ -1,0 +1,74 @@
+"""Names of factors, levels and metrics, laid over the words of a topic."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from autoresearch.catalogue import FACTORS
+from autoresearch.study.metrics import METRICS
+from autoresearch.topic.words import number, words
+from swarm.config.base import JsonValue
+
+
+@dataclass(frozen=True)
+class Alias:
+    """A run of words and what it names. A weak one needs another name of its factor nearby."""
+
+    words: tuple[str, ...]
+    factor: str = ""
+    level: JsonValue = None
+    metric: str = ""
+    weak: bool = False
+    symbol: bool = False
+
+
+@dataclass(frozen=True)
+class Mention:
+    """An alias at the places `start` up to `end` of a topic."""
+
+    start: int
+    end: int
+    alias: Alias
+
+
+def vocabulary() -> frozenset[str]:
+    """Every word that names a factor, a level or a metric."""
+    return frozenset(word for alias in _aliases() for word in alias.words)
+
+
+@cache
+def _aliases() -> tuple[Alias, ...]:
+    """All aliases, longest first; among equals strong before weak."""
+    found = list(_metric_aliases())
+    for known in FACTORS.values():
+        for alias in known.aliases:
+            found.append(Alias(tuple(words(alias)), known.name))
+        for level, names in known.words.items():
+            found += [Alias(tuple(words(name)), known.name, level) for name in names]
+        for level, names in known.hints.items():
+            found += [Alias(tuple(words(n)), known.name, level, weak=True) for n in names]
+        found += [Alias((symbol,), known.name, symbol=True) for symbol in known.symbols]
+    return tuple(sorted(found, key=lambda a: (-len(a.words), a.weak, a.symbol)))
+
+
+def _metric_aliases() -> Iterator[Alias]:
+    for known in METRICS.values():
+        for alias in known.aliases:
+            yield Alias(tuple(words(alias)), metric=known.name)
+
+
+def find_mentions(text: Sequence[str]) -> list[Mention]:
+    """Aliases laid over the words, longest first, without overlap; in order of appearance."""
+    taken = [False] * len(text)
+    found = []
+    for alias in _aliases():
+        width = len(alias.words)
+        for start in range(len(text) - width + 1):
+            end = start + width
+            if tuple(text[start:end]) != alias.words or any(taken[start:end]):
+                continue
+            if alias.symbol and not (end < len(text) and number(text[end]) is not None):
+                continue
+            taken[start:end] = [True] * width
+            found.append(Mention(start, end, alias))
+    return sorted(found, key=lambda m: m.start)

@@ -1,0 +1,1 @@
+"""`swarm train | sft | eval` on the terminal."""

@@ -1,0 +1,118 @@
+"""A TrainConfig from a YAML file and `path=value` settings, with errors that a user can act on."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from swarm import models, tasks
+from swarm.config.train import TrainConfig, set_path
+from swarm.errors import BadTask, Refusal
+
+
+def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
+    """The config of a YAML file with `path=value` pairs set on top, checked as far as it can be
+    without loading a model. The digest of the user's own task is filled in.
+
+    A task's path is relative to the file, in a pair to the working folder. `supervised` puts the
+    `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal, BadTask or
+    ModelUnavailable.
+    """
+    raw = _read_yaml(path)
+    _make_absolute(raw, path.parent)
+    for pair in pairs:
+        _set(raw, pair)
+    if supervised and _validated({k: raw[k] for k in raw if k == "algorithm"}).algorithm.samples:
+        raw["algorithm"] = {"name": "sft"}
+    config = _validated(raw)
+    models.check(config.model.ref)
+    return _with_task(config)
+
+
+def first_difference(one: TrainConfig, other: TrainConfig) -> str | None:
+    """The dotted path of a value in which two configs differ, or None."""
+    return _difference(one.model_dump(mode="json"), other.model_dump(mode="json"))
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        raw = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Refusal("config", f"{path}: {error.strerror}", "give a YAML file") from None
+    except (YAMLError, UnicodeDecodeError) as error:
+        line = " ".join(str(error).split())
+        raise Refusal("config", f"{path} is no YAML ({line})", "correct it") from None
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise Refusal("config", f"{path} holds no settings", "write them as `steps: 60`")
+    return raw
+
+
+def _set(raw: dict[str, Any], pair: str) -> None:
+    path, equals, text = pair.partition("=")
+    if not equals or not path.strip():
+        raise Refusal("set", f"{pair!r} is no assignment", "write --set path=value")
+    try:
+        value = YAML(typ="safe", pure=True).load(text)
+    except YAMLError:
+        value = text
+    if path == "task.ref":
+        value = tasks.absolute(str(value), Path.cwd())
+    try:
+        set_path(raw, path.strip(), value)
+    except KeyError:
+        raise Refusal("set", f"{path} lies below a single value", "check the path") from None
+
+
+def _make_absolute(raw: Mapping[str, Any], folder: Path) -> None:
+    task = raw.get("task")
+    if isinstance(task, dict) and isinstance(task.get("ref"), str):
+        task["ref"] = tasks.absolute(task["ref"], folder)
+
+
+def _validated(raw: Mapping[str, Any]) -> TrainConfig:
+    try:
+        return TrainConfig.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        raise Refusal(where, "there is no such setting", _meant(first["loc"])) from None
+    message = first["msg"].removeprefix("Value error, ")
+    raise Refusal(where, message, "give another value") from None
+
+
+def _meant(place: Sequence[int | str]) -> str:
+    """The nearest name among those that exist beside a wrong one."""
+    known: Any = TrainConfig().model_dump(mode="json")
+    for part in place[:-1]:
+        known = known.get(part, {}) if isinstance(known, dict) else {}
+    near = difflib.get_close_matches(str(place[-1]), known, 1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+
+
+def _with_task(config: TrainConfig) -> TrainConfig:
+    """The config with the digest of its task; every error of the task is the user's."""
+    try:
+        task = tasks.load(config.task)
+        task.evaluation(config.evaluation.prompts)
+    except BadTask:
+        raise
+    except ValueError as error:
+        raise Refusal("", str(error), "give another value") from None
+    return config.with_values({"task.digest": task.digest})
+
+
+def _difference(one: Any, other: Any, path: str = "") -> str | None:
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return path if one != other else None
+    for key in sorted(one.keys() | other.keys()):
+        found = _difference(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,221 @@
+"""`AlgorithmSettings`: advantages, loss and corrections, as one frozen part of a config, and the
+combinations of them that are refused."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from swarm.algorithms import PRESETS
+from swarm.config.base import Settings, refuse
+
+CorrectionKind = Literal[
+    "none", "tis", "icepop", "token_mask", "sequence_mask", "decoupled", "dppo"
+]
+
+#: Corrections that multiply by the ratio to the sampler.
+REWEIGHTING = ("tis", "icepop", "decoupled")
+
+#: The bounds of a correction that gives none itself; sources in `swarm.learn.corrections`.
+BOUNDS: Mapping[CorrectionKind, tuple[float, float]] = MappingProxyType(
+    {
+        "tis": (0.0, 2.0),
+        "icepop": (0.5, 5.0),
+        "token_mask": (0.5, 2.0),
+        "sequence_mask": (0.99, 1.01),
+        "decoupled": (0.0, 5.0),
+        "dppo": (0.2, 0.2),
+    }
+)
+
+
+class CorrectionSettings(Settings):
+    """What is done about tokens on which sampler and learner disagree; see
+    `swarm.learn.corrections`.
+
+    `low` and `high` bound a ratio to the sampler, for `dppo` the fall and rise of a probability.
+    Null means the kind's own (`BOUNDS`).
+    """
+
+    kind: CorrectionKind = "none"
+    low: float | None = Field(default=None, ge=0)
+    high: float | None = Field(default=None, gt=0)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """(low, high) in force. Raises KeyError for kind `none`."""
+        low, high = BOUNDS[self.kind]
+        return (
+            low if self.low is None else self.low,
+            high if self.high is None else self.high,
+        )
+
+
+class ValueSettings(Settings):
+    """The value head of `baseline: value`: its estimates, its loss and its optimizer."""
+
+    gamma: float = Field(default=1.0, gt=0, le=1, description="discount a trained token")
+    lam: float = Field(default=0.95, ge=0, le=1, description="lambda of GAE")
+    clip: float | None = Field(default=0.2, gt=0, description="range of V around its old value")
+    head_lr: float = Field(default=1e-3, gt=0, description="constant learning rate of the head")
+    truncation: Literal["terminal", "bootstrap"] = Field(
+        default="terminal",
+        description="what follows an answer that its budget ended: nothing, or V of that state",
+    )
+
+
+class AlgorithmSettings(Settings):
+    """Advantages and loss. `name` fills what is left out from its preset.
+
+    Advantage: `baseline` is subtracted from the reward, the result divided by `scale`. A `value`
+    baseline is GAE over a learned value head, which `batch_std` whitens. Rewards first lose the
+    overlong penalty: `overlong_factor` times the share of the last `overlong_buffer` (a share of
+    `sampling.max_tokens`) that the answer uses.
+
+    Loss per token by `objective`, reduced by `aggregation`:
+    `clip`: -min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A), or -rho A without bounds.
+    `truncated`: -sg(clip(rho, 1 - clip_low, 1 + clip_high)) A log pi.
+    `likelihood`: -log pi of demonstrations. `preference`: DPO on a group's best and worst episode.
+
+    rho is pi over the sampler, or over the policy at the start of the batch (`anchor`), of each
+    token or the geometric mean of its sequence (`ratio`). `correction` deals with the rest of the
+    gap to the sampler; `log_ratio_coef` adds (log rho)^2.
+
+    kl_coef * KL and minus entropy_coef * entropy come under the same weights. `kl` names the
+    divergence whose gradient is followed: `reverse` is KL(pi || ref), `forward` is KL(ref || pi).
+    `kl_placement: reward` subtracts k1 from each token's reward instead.
+    """
+
+    name: str = "default"
+    objective: Literal["clip", "truncated", "likelihood", "preference"] = "clip"
+    baseline: Literal["none", "group", "leave_one_out", "batch", "value"] = "group"
+    scale: Literal["none", "group_std", "batch_std", "group_mean"] = "none"
+    aggregation: Literal["token_mean", "sequence_mean", "fixed_length"] = "token_mean"
+    ratio: Literal["token", "sequence"] = "token"
+    anchor: Literal["sampler", "batch_start"] = "sampler"
+    clip_low: float | None = Field(default=0.2, gt=0, le=1)
+    clip_high: float | None = Field(default=0.2, gt=0)
+    correction: CorrectionSettings = CorrectionSettings()
+    log_ratio_coef: float = Field(default=0.0, ge=0)
+    kl_coef: float = Field(default=0.0, ge=0)
+    kl: Literal["reverse", "forward"] = "reverse"
+    kl_placement: Literal["loss", "reward"] = "loss"
+    entropy_coef: float = 0.0
+    overlong_buffer: float = Field(default=0.0, ge=0, le=1)
+    overlong_factor: float = Field(default=1.0, ge=0)
+    value: ValueSettings = ValueSettings()
+    beta: float = Field(default=0.1, gt=0, description="of the preference objective")
+
+    @property
+    def samples(self) -> bool:
+        """Whether a batch is drawn from the policy; demonstrations are not."""
+        return self.objective != "likelihood"
+
+    @property
+    def needs_sequences(self) -> bool:
+        """Whether a token's loss depends on its whole sequence."""
+        return self.ratio == "sequence" or self.correction.kind == "sequence_mask"
+
+    @property
+    def kl_in_reward(self) -> bool:
+        return self.kl_coef > 0 and self.kl_placement == "reward"
+
+    @property
+    def kl_in_loss(self) -> bool:
+        return self.kl_coef > 0 and self.kl_placement == "loss"
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        refuse(*_ranges(self), *_advantages(self), *_corrections(self), *_unused(self))
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        name = data.get("name", "default")
+        if name not in PRESETS:
+            raise ValueError(f"unknown algorithm {name!r}; known: {', '.join(PRESETS)}")
+        return merged(PRESETS[name], data)
+
+
+def merged(preset: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
+    """`given` over `preset`, part by part: a given `correction.low` leaves the preset's kind."""
+    filled = dict(preset)
+    for key, value in given.items():
+        below = filled.get(key)
+        inner = isinstance(below, Mapping) and isinstance(value, Mapping)
+        filled[key] = merged(below, value) if inner else value  # type: ignore[arg-type]
+    return filled
+
+
+def _ranges(settings: AlgorithmSettings) -> Iterator[str]:
+    low, high = settings.clip_low, settings.clip_high
+    if (low is None) != (high is None):
+        yield ("algorithm.clip_low and clip_high are given together or both left null")
+    elif settings.objective == "truncated" and low is None:
+        yield (
+            "algorithm.objective 'truncated' bounds its weight by algorithm.clip_low and "
+            "clip_high: set both"
+        )
+
+
+def _advantages(settings: AlgorithmSettings) -> Iterator[str]:
+    scale, baseline = settings.scale, settings.baseline
+    per_token = baseline == "value" or (settings.kl_in_reward and baseline in ("none", "batch"))
+    if scale in ("group_std", "group_mean") and per_token:
+        yield (
+            f"algorithm.scale {scale!r} cannot be had with kl_placement "
+            f"{settings.kl_placement!r} and baseline {baseline!r}: its returns are per token; use "
+            "'batch_std' or 'none'"
+        )
+    elif scale == "group_mean" and (baseline != "group" or settings.kl_in_reward):
+        yield (
+            "algorithm.scale 'group_mean' divides what the group's mean is subtracted from, for "
+            "rewards that are not negative: set algorithm.baseline 'group' and no KL in the reward"
+        )
+
+
+def _corrections(settings: AlgorithmSettings) -> Iterator[str]:
+    correction = settings.correction
+    kind, field = correction.kind, "algorithm.correction"
+    if kind == "none":
+        if correction.low is not None or correction.high is not None:
+            yield f"{field}.low and high need an {field}.kind"
+        return
+    low, high = correction.bounds
+    if kind == "dppo":
+        if settings.anchor != "sampler":
+            yield f"{field}.kind 'dppo' bounds the move from the sampler: set algorithm.anchor so"
+        if not (0 < low <= 1 and high <= 1):
+            yield f"{field}.low {low} and high {high} bound a probability: both lie in (0, 1]"
+        return
+    if kind in REWEIGHTING and settings.anchor == "sampler":
+        yield (
+            f"{field}.kind {kind!r} multiplies by the ratio to the sampler, which is in the loss "
+            "already with algorithm.anchor 'sampler'; set algorithm.anchor 'batch_start'"
+        )
+    if not low <= 1 <= high:
+        yield f"{field}.low {low} and high {high} must enclose 1, where the two agree"
+
+
+def _unused(settings: AlgorithmSettings) -> Iterator[str]:
+    """What an objective without a policy gradient would silently leave out."""
+    if settings.objective not in ("likelihood", "preference"):
+        return
+    left_out = {
+        "clip_low": settings.clip_low is not None,
+        "correction.kind": settings.correction.kind != "none",
+        "anchor": settings.anchor != "sampler",
+        "ratio": settings.ratio != "token",
+        "baseline": settings.baseline != "none",
+        "scale": settings.scale != "none",
+        "kl_coef": settings.kl_coef > 0,
+        "log_ratio_coef": settings.log_ratio_coef > 0,
+        "overlong_buffer": settings.overlong_buffer > 0,
+        "entropy_coef": settings.entropy_coef != 0 and settings.objective == "preference",
+    }
+    for name in (name for name, is_set in left_out.items() if is_set):
+        yield f"algorithm.{name} has no place in algorithm.objective {settings.objective!r}"

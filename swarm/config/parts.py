@@ -1,0 +1,138 @@
+"""The parts of a `TrainConfig` besides the algorithm: model, policy, task, batch, optimizer, …"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from swarm.config.base import JsonValue, Settings
+
+#: vLLM serves an adapter of any rank up to its `max_lora_rank`, which can be 1, 8, 16, 32, 64, 128,
+#: 256, 320 or 512.
+LARGEST_RANK = 512
+
+
+class ModelSettings(Settings):
+    """The base model: `tiny`, a cached name, a local path or a hub id."""
+
+    ref: str = "tiny"
+    dtype: Literal["float32", "bfloat16"] = "float32"
+
+
+class PolicySettings(Settings):
+    """What is trained: a LoRA adapter on a frozen base, or all weights."""
+
+    kind: Literal["lora", "full"] = "lora"
+    rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
+    alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
+    targets: Literal["all", "attention", "mlp"] = "all"
+
+    @field_validator("rank", mode="before")
+    @classmethod
+    def _servable(cls, rank: Any) -> Any:
+        if isinstance(rank, int) and rank > LARGEST_RANK:
+            raise ValueError(f"{rank} is above {LARGEST_RANK}, the largest rank that vLLM serves")
+        return rank
+
+
+class TaskSettings(Settings):
+    """Which task, at which level, and which of its rewards trains the policy.
+
+    `ref` is a built-in family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md.
+    """
+
+    ref: str = "reverse"
+    reward: str = Field(default="exact", description="a reward that the task names")
+    args: Mapping[str, JsonValue] = Field(
+        default_factory=dict, description="a family's levels (min, max), or make's arguments"
+    )
+    digest: str = Field(
+        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_code_brings_its_reward(cls, raw: Any) -> Any:
+        if isinstance(raw, Mapping) and ".py:" in str(raw.get("ref")) and "reward" not in raw:
+            return {**raw, "reward": "own"}
+        return raw
+
+
+class SamplingSettings(Settings):
+    """How rollouts are drawn. Truncated sampling is absent: it would change the policy's law."""
+
+    temperature: float = Field(default=1.0, gt=0, le=4)
+    max_tokens: int = Field(default=16, ge=1)
+
+
+class BatchSettings(Settings):
+    """How many rollouts feed one batch, and how many optimizer updates it feeds."""
+
+    rollouts: int = Field(default=128, ge=1, description="episodes per batch, over all prompts")
+    group_size: int = Field(default=8, ge=1, description="episodes per prompt")
+    epochs: int = Field(default=1, ge=1, description="passes over a batch (mu in the GRPO paper)")
+    minibatches: int = Field(default=1, ge=1, description="optimizer updates per pass")
+
+    @property
+    def prompts(self) -> int:
+        return self.rollouts // self.group_size
+
+    @property
+    def updates(self) -> int:
+        """Optimizer updates per batch."""
+        return self.epochs * self.minibatches
+
+    @model_validator(mode="after")
+    def _divides(self) -> Self:
+        if self.rollouts % self.group_size:
+            raise ValueError(
+                f"rollouts {self.rollouts} is no multiple of group_size {self.group_size}"
+            )
+        if self.prompts % self.minibatches:
+            raise ValueError(
+                f"{self.prompts} prompts do not split into {self.minibatches} minibatches"
+            )
+        return self
+
+
+class OptimSettings(Settings):
+    """AdamW and its schedule."""
+
+    lr: float = Field(default=1e-3, gt=0)
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    beta2: float = Field(default=0.999, ge=0, lt=1)
+    eps: float = Field(default=1e-8, gt=0)
+    weight_decay: float = Field(default=0.0, ge=0)
+    grad_clip: float = Field(default=1.0, gt=0)
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    warmup_steps: int = Field(default=0, ge=0)
+
+
+class DataSettings(Settings):
+    """Which prompts are asked in which order, and which groups are trained on.
+
+    `order`: `easy_first` opens the levels one by one, `by_signal` asks more of those whose rewards
+    differ within their groups (`swarm.dataflow.difficulty`).
+    `group_filter`: `mixed_rewards` drops groups whose rewards are all equal, `resample` also draws
+    groups of other prompts in their place (dynamic sampling, arXiv:2503.14476), at most
+    `resample_rounds` times a batch; what is still missing then is missing.
+    """
+
+    order: Literal["uniform", "easy_first", "by_signal"] = "uniform"
+    group_filter: Literal["none", "mixed_rewards", "resample"] = "none"
+    resample_rounds: int = Field(default=4, ge=1, le=64)
+
+
+class WarmupSettings(Settings):
+    """Supervised steps on the task's worked answers before the first rollout."""
+
+    steps: int = Field(default=0, ge=0)
+    rows: int = Field(default=32, ge=1)
+    lr: float = Field(default=1e-3, gt=0)
+
+
+class EvalSettings(Settings):
+    """Held-out evaluation: one sampled answer per prompt at temperature 1, fixed seeds."""
+
+    every: int = Field(default=10, ge=1)
+    prompts: int = Field(default=512, ge=1)

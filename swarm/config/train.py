@@ -1,0 +1,151 @@
+"""`TrainConfig`: everything one training run depends on, and nothing else.
+
+The one contract between the researcher and the trainer. Importing it needs pydantic alone.
+Unknown keys are errors. Two runs with equal `TrainConfig.digest()` on one machine fingerprint
+sample the same tokens and reach the same weights.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from swarm.algorithms import DATA
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.base import JsonValue, Settings, canonical_digest, refuse
+from swarm.config.parts import (
+    BatchSettings,
+    DataSettings,
+    EvalSettings,
+    ModelSettings,
+    OptimSettings,
+    PolicySettings,
+    SamplingSettings,
+    TaskSettings,
+    WarmupSettings,
+)
+
+
+class TrainConfig(Settings):
+    """One training run."""
+
+    model: ModelSettings = ModelSettings()
+    policy: PolicySettings = PolicySettings()
+    task: TaskSettings = TaskSettings()
+    algorithm: AlgorithmSettings = AlgorithmSettings()
+    sampling: SamplingSettings = SamplingSettings()
+    batch: BatchSettings = BatchSettings()
+    optim: OptimSettings = OptimSettings()
+    data: DataSettings = DataSettings()
+    warmup: WarmupSettings = WarmupSettings()
+    evaluation: EvalSettings = EvalSettings()
+    steps: int = Field(default=60, ge=1, description="batches; each feeds `batch.updates` updates")
+    max_staleness: int = Field(default=0, ge=0, le=64)
+    checkpoint_every: int = Field(default=20, ge=1)
+    seed: int = Field(default=0, ge=0, lt=2**31)
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        refuse(*_groups(self), *_pairs(self), *_staleness(self), *_demonstrations(self))
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_data_from_preset(cls, raw: Any) -> Any:
+        """The algorithm's own `data` settings, where the config leaves them out."""
+        if not isinstance(raw, Mapping):
+            return raw
+        algorithm, data = raw.get("algorithm", {}), raw.get("data", {})
+        if isinstance(algorithm, AlgorithmSettings):
+            name = algorithm.name
+        else:
+            name = str(algorithm.get("name")) if isinstance(algorithm, Mapping) else ""
+        if name not in DATA or not isinstance(data, Mapping):
+            return raw
+        return {**raw, "data": {**DATA[name], **data}}
+
+    def digest(self) -> str:
+        """The sha256 of the canonical JSON of this config."""
+        return canonical_digest(self.model_dump(mode="json"))
+
+    def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
+        """This config with dotted paths replaced, validated again.
+
+        Setting `algorithm.name` fills the rest of `algorithm`, and what any preset sets under
+        `data`, from that preset, except for the other paths in `values`.
+        """
+        raw = self.model_dump(mode="json")
+        if "algorithm.name" in values:
+            raw["algorithm"] = {}
+            for name in (name for fields in DATA.values() for name in fields):
+                raw["data"].pop(name, None)
+        for path, value in values.items():
+            set_path(raw, path, value)
+        return TrainConfig.model_validate(raw)
+
+
+def set_path(tree: dict[str, Any], path: str, value: JsonValue) -> None:
+    """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is no dict."""
+    *parents, leaf = path.split(".")
+    node = tree
+    for name in parents:
+        child = node.setdefault(name, {})
+        if not isinstance(child, dict):
+            raise KeyError(path)
+        node = child
+    node[leaf] = value
+
+
+def _groups(config: TrainConfig) -> Iterator[str]:
+    if config.batch.group_size > 1:
+        return
+    algorithm, group_filter = config.algorithm, config.data.group_filter
+    needing = {
+        f"algorithm.baseline {algorithm.baseline!r}": algorithm.baseline
+        in ("group", "leave_one_out"),
+        f"algorithm.scale {algorithm.scale!r}": algorithm.scale in ("group_std", "group_mean"),
+        f"algorithm.objective {algorithm.objective!r}": algorithm.objective == "preference",
+        f"data.group_filter {group_filter!r}": group_filter != "none",
+        f"data.order {config.data.order!r}": config.data.order == "by_signal",
+    }
+    for what in (what for what, needs in needing.items() if needs):
+        yield f"{what} needs batch.group_size of 2 or more"
+
+
+def _pairs(config: TrainConfig) -> Iterator[str]:
+    if config.algorithm.objective == "preference" and config.data.group_filter == "none":
+        yield (
+            "data.group_filter 'none' keeps groups of equal rewards, in which algorithm.objective "
+            "'preference' finds no pair: set it to 'mixed_rewards' or 'resample'"
+        )
+
+
+def _staleness(config: TrainConfig) -> Iterator[str]:
+    algorithm = config.algorithm
+    if not config.max_staleness or not algorithm.samples or algorithm.objective == "preference":
+        return
+    if algorithm.clip_high is None and algorithm.correction.kind == "none":
+        yield (
+            "max_staleness above 0 needs a bounded ratio: set algorithm.clip_low and clip_high, "
+            "or algorithm.correction.kind"
+        )
+    elif algorithm.anchor == "batch_start" and algorithm.correction.kind == "none":
+        yield (
+            "max_staleness above 0 with algorithm.anchor 'batch_start' leaves the gap to the "
+            "sampler uncorrected: set algorithm.correction.kind"
+        )
+
+
+def _demonstrations(config: TrainConfig) -> Iterator[str]:
+    if config.algorithm.samples:
+        return
+    if config.max_staleness:
+        yield "max_staleness above 0 needs rollouts: algorithm.objective 'likelihood' draws none"
+    if config.data.order == "by_signal":
+        yield "data.order 'by_signal' needs rollouts: algorithm.objective 'likelihood' draws none"
+    if config.data.group_filter != "none":
+        yield (
+            f"data.group_filter {config.data.group_filter!r} needs rollouts: "
+            "algorithm.objective 'likelihood' draws none"
+        )

@@ -1,0 +1,191 @@
+"""A run's folder: what is written while it trains, how it is sealed, how it is read back.
+
+    config.yaml      the resolved TrainConfig
+    metrics.jsonl    one row a step: {"step", "wall", "metrics": {name: value}}
+    rollouts.jsonl   readable samples: {"step", "prompt", "completion", "reward", "correct", ...}
+    events.jsonl     {"time", "kind", "detail"}: started, resumed, checkpoint, diverged, ...
+    checkpoints/     see swarm.policy.checkpoint
+    checkpoints.url  where they are instead, if elsewhere
+    diverged/        the batch that a diverged run could not be trained on; see swarm.disk.trees
+    adapter/         the final weights in PEFT's layout
+    result.json      {"status", "cause", "steps", "seconds"}
+    manifest.json    sha256 of every file above but checkpoints, written last: the seal
+
+`wall` counts training seconds over all attempts, so curves by wall-clock survive a resume.
+A folder without `manifest.json` is unfinished. A JSONL file's lines are hashed one by one too,
+so that a changed record can be named.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+METRICS, ROLLOUTS, EVENTS = "metrics.jsonl", "rollouts.jsonl", "events.jsonl"
+CONFIG, RESULT, MANIFEST = "config.yaml", "result.json", "manifest.json"
+CHECKPOINTS, ADAPTER, DIVERGED = "checkpoints", "adapter", "diverged"
+CHECKPOINTS_URL = "checkpoints.url"
+
+RunStatus = Literal["finished", "diverged", "failed"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How a run ended. `seconds` is training time over all attempts."""
+
+    status: RunStatus
+    steps: int
+    seconds: float
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One difference between a sealed folder and its manifest; `record` counts from 1."""
+
+    file: str
+    problem: Literal["missing", "changed", "unlisted", "unsealed"]
+    record: int | None = None
+
+    def __str__(self) -> str:
+        at = f" record {self.record}" if self.record is not None else ""
+        return f"{self.file}{at}: {self.problem}"
+
+
+class RunWriter:
+    """Appends to the files of one run folder. Rows are flushed one by one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._files = {
+            name: (folder / name).open("a", encoding="utf-8")
+            for name in (METRICS, ROLLOUTS, EVENTS)
+        }
+
+    def metrics(self, step: int, wall: float, values: Mapping[str, float]) -> None:
+        self._append(METRICS, {"step": step, "wall": round(wall, 4), "metrics": dict(values)})
+
+    def rollout(self, row: Mapping[str, Any]) -> None:
+        self._append(ROLLOUTS, dict(row))
+
+    def event(self, kind: str, **detail: Any) -> None:
+        self._append(EVENTS, {"time": round(time.time(), 3), "kind": kind, "detail": detail})
+
+    def seal(self, result: RunResult) -> str:
+        """Write result.json, then the manifest; return the manifest's sha256."""
+        for file in self._files.values():
+            file.flush()
+            os.fsync(file.fileno())
+            file.close()
+        write_atomically(self.folder / RESULT, json.dumps(asdict(result), sort_keys=True) + "\n")
+        text = json.dumps({"files": _hash_folder(self.folder)}, sort_keys=True, indent=0) + "\n"
+        write_atomically(self.folder / MANIFEST, text)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _append(self, name: str, row: Mapping[str, Any]) -> None:
+        file = self._files[name]
+        file.write(json.dumps(row, sort_keys=True, allow_nan=True) + "\n")
+        file.flush()
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The JSON rows of a file; a last line cut short by a crash is left out."""
+    if not path.exists():
+        return
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if not line.endswith("\n"):
+                return
+            yield json.loads(line)
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Replace a JSONL file by these rows, atomically."""
+    write_atomically(path, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+
+
+def read_series(folder: Path, metric: str) -> list[tuple[int, float, float]]:
+    """(step, wall seconds, value) of one metric, in step order."""
+    return [
+        (row["step"], row["wall"], row["metrics"][metric])
+        for row in read_rows(folder / METRICS)
+        if metric in row["metrics"]
+    ]
+
+
+def read_result(folder: Path) -> RunResult | None:
+    """The run's result, or None while it has not ended."""
+    path = folder / RESULT
+    return RunResult(**json.loads(path.read_text())) if path.exists() else None
+
+
+def manifest_digest(folder: Path) -> str | None:
+    """sha256 of the folder's manifest, or None when the folder is not sealed."""
+    path = folder / MANIFEST
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else None
+
+
+def checkpoints_of(folder: Path) -> str:
+    """Where a run's checkpoints are: a path in its folder, or the URL that it was started with."""
+    elsewhere = folder / CHECKPOINTS_URL
+    if elsewhere.exists():
+        return elsewhere.read_text(encoding="utf-8").strip()
+    return str(folder / CHECKPOINTS)
+
+
+def check_seal(folder: Path) -> list[Damage]:
+    """Every difference between a folder and its manifest, named by file and record."""
+    path = folder / MANIFEST
+    if not path.exists():
+        return [Damage(MANIFEST, "unsealed")]
+    try:
+        sealed: dict[str, Any] = json.loads(path.read_text())["files"]
+    except (ValueError, KeyError, TypeError):
+        return [Damage(MANIFEST, "changed")]
+    found = _hash_folder(folder)
+    damage = [Damage(name, "missing") for name in sorted(sealed.keys() - found.keys())]
+    damage += [Damage(name, "unlisted") for name in sorted(found.keys() - sealed.keys())]
+    for name in sorted(sealed.keys() & found.keys()):
+        if sealed[name]["sha256"] != found[name]["sha256"]:
+            damage += _changed_records(name, sealed[name], found[name])
+    return damage
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new, never a part."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _changed_records(name: str, sealed: dict[str, Any], found: dict[str, Any]) -> list[Damage]:
+    before, after = sealed.get("lines", []), found.get("lines", [])
+    changed = [
+        Damage(name, "changed", index + 1)
+        for index in range(max(len(before), len(after)))
+        if before[index : index + 1] != after[index : index + 1]
+    ]
+    return changed or [Damage(name, "changed")]
+
+
+def _hash_folder(folder: Path) -> dict[str, dict[str, Any]]:
+    hashes: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file() or name == MANIFEST or name.startswith((f"{CHECKPOINTS}/", ".")):
+            continue
+        data = path.read_bytes()
+        hashes[name] = {"sha256": hashlib.sha256(data).hexdigest()}
+        if name.endswith(".jsonl"):
+            hashes[name]["lines"] = [
+                hashlib.sha256(line).hexdigest()[:12] for line in data.splitlines(keepends=True)
+            ]
+    return hashes

@@ -1,0 +1,117 @@
+"""What can go wrong, for both packages: refusals that the user can put right, faults of machines.
+
+A refusal is one line that names the field, the problem and the next step. A fault of the machines
+is a status of a run, never a reward.
+"""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+_CUTOFF = 0.6
+
+
+class Refusal(Exception):
+    """The user can put this right: which field, what is wrong with it, what to do next."""
+
+    def __init__(self, field: str, problem: str, next_step: str) -> None:
+        # Exception.__init__ is left out: `args` stay those of the call, so that it can be pickled.
+        self._named = field
+        self.field = field or problem.split()[0]
+        self.problem = problem
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        where = f"{self._named}: " if self._named else ""
+        return f"{where}{self.problem}; {self.next_step}"
+
+
+class BadTask(Refusal, ValueError):
+    """A task that cannot be used as it is."""
+
+    def __init__(self, problem: str, next_step: str, field: str = "task.ref") -> None:
+        super().__init__(field, problem, next_step)
+
+
+class ModelUnavailable(Refusal, ValueError):
+    """A ref (`model.ref`) that leads to no model."""
+
+    def __init__(self, problem: str, next_step: str) -> None:
+        super().__init__("model.ref", problem, next_step)
+
+
+class DeviceMissing(Refusal, ValueError):
+    """This machine has no such device, or torch was built without it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "device",
+            "cuda is not there: torch finds no CUDA device",
+            "take auto or cpu, or install a torch built for CUDA",
+        )
+
+
+class BadAdapter(Refusal, ValueError):
+    """A folder that holds no adapter for this base model."""
+
+    def __init__(self, folder: Path, problem: str, next_step: str) -> None:
+        super().__init__("adapter", f"{folder} {problem}", next_step)
+
+
+class BadStorage(Refusal, ValueError):
+    """Nothing can be kept under an address."""
+
+    def __init__(self, address: str, cause: Exception | str, next_step: str) -> None:
+        why = " ".join(str(cause).split()) or type(cause).__name__
+        super().__init__("checkpoints", f"{address} cannot be used ({why})", next_step)
+
+
+class RewardFailed(Exception):
+    """A user's function raised, or returned what is no score. It ends the run: a defect of the
+    reward must never be trained on as if it were a reward."""
+
+    def __init__(self, function: str, problem: str, row: int) -> None:
+        super().__init__(function, problem, row)
+        self.function = function
+        self.problem = problem
+        self.row = row
+
+    def __str__(self) -> str:
+        return f"{self.function} {self.problem} on row {self.row}"
+
+
+class FetchFailed(Exception):
+    """A model's package did not arrive, or is not the one that is expected. Nothing was kept."""
+
+
+class InfrastructureError(Exception):
+    """The machinery failed; the science is untouched and the study can be resumed."""
+
+
+class RayUnreachable(InfrastructureError, Refusal):
+    """No Ray cluster answers at the address given."""
+
+    def __init__(self, address: str, problem: str) -> None:
+        Refusal.__init__(
+            self,
+            f"--ray-address {address}",
+            problem,
+            "start one with `ray start --head`, or leave the option out to use this machine",
+        )
+        self.address = address
+
+
+class ClusterLost(InfrastructureError):
+    """A Ray cluster that was in use stopped answering."""
+
+
+def closest(word: str, known: Iterable[str], cutoff: float = _CUTOFF) -> list[str]:
+    """The known name that is spelled most like `word`, if it is at least `cutoff` alike."""
+    return difflib.get_close_matches(word, sorted(known), n=1, cutoff=cutoff)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The next step after a name that nobody knows: `did you mean X?`, or all known names."""
+    names = list(known)
+    near = closest(word, names)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"

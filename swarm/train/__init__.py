@@ -1,0 +1,1 @@
+"""One training run: its loop, where it begins, what it measures, and what it depends on."""

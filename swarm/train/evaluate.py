@@ -1,0 +1,88 @@
+"""Evaluate a base model or an adapter on the held-out prompts of a task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from swarm.config.parts import SamplingSettings
+from swarm.config.train import TrainConfig
+from swarm.dataflow.rollout import roll_out
+from swarm.engine.torch_engine import TorchEngine
+from swarm.policy.adapters import find_adapter, load_adapter
+from swarm.policy.base_model import load_base
+from swarm.records import Group
+from swarm.tasks import load
+from swarm.train import metrics
+
+#: Runs are evaluated at this temperature, whatever they train at.
+EVAL_TEMPERATURE = 1.0
+
+#: As good as zero: the likeliest token is taken unless another's logit is within about 1e-5.
+GREEDY_TEMPERATURE = 1e-6
+
+#: Seeds of evaluation draws; the same in every run.
+EVAL_SEEDS = ("evaluation",)
+
+CONFIDENCE = 0.95
+
+#: Where an adapter under evaluation lies.
+SLOT = "evaluated"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """avg@1: the share of `n` held-out prompts whose one answer is correct, with Wilson's 95 %
+    interval over prompts (J. Am. Stat. Assoc. 22, 1927), and the mean training reward, NaN where
+    nothing could be scored. Lengths are in tokens."""
+
+    n: int
+    accuracy: float
+    low: float
+    high: float
+    reward: float
+    mean_length: float
+    truncated: float
+
+
+def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
+    """One answer to each held-out prompt, sampled at temperature 1 as training evaluates, or
+    greedy. `adapter` is the folder of a LoRA adapter or of a run that trained one.
+
+    Raises ValueError naming what cannot be used, RewardFailed when the user's reward fails.
+    """
+    task = load(config.task)
+    base = load_base(config.model, config.device)
+    task.check(base.tokenizer, config)
+    temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
+    if adapter is not None:
+        load_adapter(base.host, find_adapter(adapter), SLOT)
+    groups = roll_out(
+        TorchEngine(base.host, base.stop_tokens),
+        base.tokenizer,
+        task,
+        task.evaluation(config.evaluation.prompts),
+        members=1,
+        sampling=SamplingSettings(temperature=temperature, max_tokens=config.sampling.max_tokens),
+        seed_parts=EVAL_SEEDS,
+        version=0,
+        slot=None if adapter is None else SLOT,
+    )
+    return _counted(groups)
+
+
+def _counted(groups: Sequence[Group]) -> Evaluation:
+    from scipy.stats import binomtest
+
+    episodes = [episode for group in groups for episode in group.episodes]
+    right = sum(episode.correct for episode in episodes)
+    interval = binomtest(right, len(episodes)).proportion_ci(CONFIDENCE, method="wilson")
+    lengths = metrics.lengths_of(episodes)
+    return Evaluation(
+        n=len(episodes),
+        accuracy=right / len(episodes),
+        low=float(interval.low),
+        high=float(interval.high),
+        reward=metrics.mean([e.reward for e in episodes if e.reward is not None]),
+        mean_length=lengths["completions/mean_length"],
+        truncated=lengths["completions/truncated_frac"],
+    )
