@@ -16,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # half of the time that `--help` takes
 )
 app.command("start")(start.start)
 app.command("list")(studies.list_studies)

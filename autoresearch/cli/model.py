@@ -4,10 +4,12 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 app = typer.Typer(
     help="Base models: what is here, building one, fetching one.", no_args_is_help=True
@@ -25,6 +27,8 @@ def list_models(
     if as_json:
         typer.echo(json.dumps({"models": rows}, indent=2))
         return
+    from rich.console import Console
+
     console = Console(highlight=False)
     for row in rows:
         state = _size(row["bytes"]) if row["present"] else "not here"
@@ -55,6 +59,8 @@ def build(
     folder = Path(name) if out is None else out
     if folder.exists():
         raise Refusal("out", f"{folder} exists", "give another folder")
+    from rich.console import Console
+
     from swarm.train import build_tiny
 
     console = Console(highlight=False)
@@ -82,6 +88,8 @@ def add(
     if name != smollm2.NAME:
         raise _no_such("add", name, _near(name, [smollm2.NAME]))
     disable_progress_bars()  # transformers' own would cut through the status line
+    from rich.console import Console
+
     console = Console(highlight=False)
     try:
         with console.status(f"adding {name}") as status:
@@ -94,7 +102,7 @@ def add(
 
 
 @contextmanager
-def building(console: Console) -> Iterator[Callable[[int, int], None]]:
+def building(console: "Console") -> Iterator[Callable[[int, int], None]]:
     """A progress bar that appears with the first step that it is told of."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 

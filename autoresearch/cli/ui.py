@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import Console
 
 if TYPE_CHECKING:
     from autoresearch.study.home import Home
@@ -32,6 +31,8 @@ def ui(
     if not (home.runs / "mlflow.sqlite").exists():
         raise Refusal("home", f"{home.root} holds no study yet", 'run autoresearch start "TOPIC"')
     port = _free(port)
+    from rich.console import Console
+
     console = Console(highlight=False)
     log = home.runs / "ui.log"
     with _server(home, port, log) as server:

@@ -26,7 +26,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,  # half of the time that `--help` takes
 )
 
 CONFIG = typer.Argument(..., help="YAML file of a TrainConfig; an empty one takes all defaults.")
