@@ -11,7 +11,7 @@ from autoresearch.study.plan import Factor, Plan
 TESTS = {"welch": "Welch's t test", "paired": "the paired t test over shared seeds"}
 DIRECTIONS = {"greater": "above", "less": "below", "different": "differs from"}
 MODELS = {
-    "tiny": "character-level, built here by a seeded recipe",
+    "tiny": "character-level, frozen with the program",
     "smollm2-135m-instruct": "real weights, dequantised from Q4_1: not the hub's",
 }
 GROUPS = {
@@ -75,7 +75,7 @@ def design(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
     """Arms, tasks, model, seeds and settings."""
     plan = claims.plan
     factors = plan.treatments
-    model = MODELS.get(plan.model, "given by the user")
+    model = _model(plan, by_id)
     seeds = [
         f"{name} {{{{c.seeds.{phase}}}}}"
         for phase, name in (("pilot", "pilot"), ("tuning", "tuning"), ("confirm", "confirmation"))
@@ -109,6 +109,14 @@ def design(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
             *_notes(by_id),
         )
     )
+
+
+def _model(plan: Plan, by_id: Mapping[str, Claim]) -> str:
+    """Where the weights came from, as the study recorded it: `tiny` was not always frozen."""
+    recorded = by_id.get("fingerprint.model")
+    if plan.model == "tiny" and recorded is not None and "built here" in str(recorded.value):
+        return "character-level, built here by a seeded recipe"
+    return MODELS.get(plan.model, "given by the user")
 
 
 def _notes(by_id: Mapping[str, Claim]) -> list[str]:
