@@ -10,8 +10,6 @@ from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
-from swarm.config.base import JsonValue
-from swarm.config.train import TrainConfig
 from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
 
 Row = tuple[int, float, Mapping[str, float]]
@@ -145,16 +143,6 @@ def run_of(trial: TrialFacts) -> str:
     """`<trial>/<attempt>` of the attempt that counts."""
     number = trial.attempts[-1].number if trial.attempts else 0
     return f"{trial.spec.id}/{number}"
-
-
-def setting(config: TrainConfig, path: str) -> JsonValue:
-    """The value at a dotted path of a config. Raises KeyError."""
-    node = config.model_dump(mode="json")
-    *parents, leaf = path.split(".")
-    for name in parents:
-        node = node[name]
-    value: JsonValue = node[leaf]
-    return value
 
 
 def mean(values: Sequence[float]) -> float:

@@ -82,10 +82,10 @@ def new(
     library = Library.locate()
     _check_new(name, source, topic, library)
     if topic is not None:
-        from autoresearch.planner.offline import draft
+        from autoresearch.planner.planning import plan_study
         from autoresearch.study.options import StartOptions
 
-        plan = draft(topic, StartOptions(topic=topic), library)
+        plan = plan_study(StartOptions(topic=topic), library).plan
         parent = library.load(plan.playbook)
     else:
         parent = library.load(str(source))

@@ -50,7 +50,7 @@ def start(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
-    from autoresearch.planner.offline import draft
+    from autoresearch.planner.planning import plan_study
     from autoresearch.planner.preview import preview
     from autoresearch.study.home import Home
     from autoresearch.study.options import StartOptions, parse_budget, parse_seed, parse_set
@@ -69,7 +69,7 @@ def start(
         set=parse_set(set_),
         ray_address=ray_address,
     )
-    plan = draft(topic, options)
+    plan = plan_study(options).plan
     models.check(plan.model)
     if dry_run:
         if as_json:

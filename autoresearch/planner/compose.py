@@ -1,4 +1,4 @@
-"""A plan from a playbook, a topic as read, and the user's options."""
+"""One way from an intent and its playbook to a plan, whoever filled the intent."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,43 +9,46 @@ from autoresearch.planner import hypotheses
 from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
 from autoresearch.planner.fixed_settings import FixedSettings, fix_settings, substitute
 from autoresearch.planner.hypotheses import Question
-from autoresearch.planner.task_for import own_task, require_usable, spoken_task, tasks_for
+from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
+from autoresearch.planner.task_for import own_task, require_usable, tasks_for
 from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
-from autoresearch.study.options import StartOptions
+from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Budget, Decision, Factor, Plan, Tuning
-from autoresearch.topic.parse import ParsedTopic
 from swarm.config.base import JsonValue
-from swarm.config.paths import configure
+from swarm.config.paths import configure, setting
 from swarm.errors import Refusal
 from swarm.tasks import is_own
 
 
-def compose(playbook: Playbook, parsed: ParsedTopic, options: StartOptions) -> Plan:
-    """The plan of a playbook for a topic. Raises Refusal for what the user can put right."""
-    profile = playbook.profiles.get(options.profile)
+def compose(playbook: Playbook, intent: Intent) -> Plan:
+    """The plan of an intent. Raises Refusal for what the user can put right, NeedsRepair for what
+    planning can."""
+    profile = playbook.profiles.get(intent.profile)
     if profile is None or playbook.abstract:
         raise Refusal(
             "profile" if profile is None else "playbook",
-            f"playbook {playbook.id} has no profile {options.profile}"
+            f"playbook {playbook.id} has no profile {intent.profile}"
             if profile is None
             else f"{playbook.id} is only there to be extended",
             "choose another; see: autoresearch playbook list",
         )
-    treatments = select(playbook, parsed)
-    asked = hypotheses.question(playbook, parsed.metric)
-    fixed = fix_settings(playbook, profile, parsed, treatments, options)
-    tasks = tasks_for(playbook, profile, treatments, options.task or spoken_task(parsed))
+    for each in intent.factors:
+        take_nearest_levels(factor(each.name), each)
+    treatments = select(playbook, intent)
+    asked = hypotheses.question(playbook, intent.metric)
+    fixed = fix_settings(playbook, profile, intent, treatments)
+    tasks = tasks_for(playbook, profile, treatments, intent.task)
     own = {t: own_task(t, fixed.train, fixed.chosen) for t in tasks if is_own(t)}
     arms = build_arms(fixed.factors)
-    tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, fixed)
+    tuning, tuning_note = _tuning(playbook.tuning, profile, treatments, asked, fixed, intent)
     plan = Plan(
-        topic=options.topic,
-        question=_question(playbook, parsed, treatments, asked),
-        planner="offline",
+        topic=intent.topic,
+        question=_question(playbook, treatments, asked),
+        planner=intent.planner,
         playbook=playbook.id,
-        profile=options.profile,
+        profile=intent.profile,
         hypotheses=hypotheses.fill(playbook, treatments, arms, asked),
         factors=(*fixed.factors, *_nuisances(tuning), *_blocks(tasks)),
         arms=arms,
@@ -57,7 +60,7 @@ def compose(playbook: Playbook, parsed: ParsedTopic, options: StartOptions) -> P
             **{task: found.settings for task, found in own.items()},
         },
         seeds=allot(
-            options.seed,
+            intent.seed,
             profile.pilot,
             profile.tuning_seeds if tuning else 0,
             profile.looks[-1],
@@ -73,14 +76,15 @@ def compose(playbook: Playbook, parsed: ParsedTopic, options: StartOptions) -> P
     require_usable(plan)
     plan, fit_note = fit(plan, profile.minutes)
     notes = [
-        *_topic_notes(parsed, plan),
+        *intent.left_aside,
+        *_preset_notes(intent, plan),
         *fixed.notes,
         *(note for found in own.values() for note in found.notes),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *_trap_notes(treatments),
         *playbook.notes,
     ]
-    return costed(plan, profile, asked, notes, options.budget_seconds)
+    return costed(plan, profile, asked, notes, intent.budget_seconds)
 
 
 def check_arms(plan: Plan) -> None:
@@ -99,18 +103,25 @@ def _tuning(
     treatments: Sequence[Treatment],
     asked: Question,
     fixed: FixedSettings,
+    intent: Intent,
 ) -> tuple[Tuning | None, list[str]]:
     """The nuisance to tune, unless it is under test, set by hand, or without a score to tune on."""
     if spec is None:
         return None, []
     (path,) = factor(spec.factor).sets
     if any(path in t.factor.paths for t in treatments):
-        return None, [f"{spec.factor} is not tuned: it is part of the treatment"]
+        return None, [drop_tuned_factor(spec, intent)]
     if path in fixed.chosen:
         return None, [f"{spec.factor} is not tuned: the topic or --set fixes it"]
     if asked.metric.better != "up":
         return None, [f"{spec.factor} is not tuned: no sign of {asked.metric.name} is better"]
-    note = f"{spec.factor} is chosen once for all arms, on tuning seeds, by scores pooled over arms"
+    notes = [
+        f"{spec.factor} is chosen once for all arms, on tuning seeds, by scores pooled over arms"
+    ]
+    if widened := intent.repair("widen a range", spec.factor):
+        spec = spec.model_copy(update=dict(widened.settings))
+        notes.append(widened.note)
+    widen_range(spec, setting(fixed.train, path))
     return (
         Tuning(
             factor=spec.factor,
@@ -121,7 +132,7 @@ def _tuning(
             candidates=profile.candidates,
             sampler=spec.sampler,
         ),
-        [note],
+        notes,
     )
 
 
@@ -150,9 +161,7 @@ def _task_settings(
     return {task: values for task, values in kept.items() if values}
 
 
-def _question(
-    playbook: Playbook, parsed: ParsedTopic, treatments: Sequence[Treatment], asked: Question
-) -> str:
+def _question(playbook: Playbook, treatments: Sequence[Treatment], asked: Question) -> str:
     own = {listed.name for listed in playbook.factors}
     if playbook.question and own == {t.name for t in treatments}:
         return playbook.question
@@ -163,14 +172,13 @@ def _question(
     return f"Does {changed} change {asked.metric.title}?"
 
 
-def _topic_notes(parsed: ParsedTopic, plan: Plan) -> list[str]:
-    notes = []
-    if parsed.algorithm == "grpo" and all(f.name != "algorithm" for f in plan.factors):
-        notes.append(
-            "GRPO stands for the base recipe here (group-centred advantages, KL coefficient "
-            f"{plan.train.algorithm.kl_coef:g}); --set algorithm.name=grpo takes the paper's preset"
-        )
-    return notes + [f"{name.upper()} is no preset of this trainer" for name in parsed.unsupported]
+def _preset_notes(intent: Intent, plan: Plan) -> list[str]:
+    if intent.algorithm != "grpo" or any(f.name == "algorithm" for f in plan.factors):
+        return []
+    return [
+        "GRPO stands for the base recipe here (group-centred advantages, KL coefficient "
+        f"{plan.train.algorithm.kl_coef:g}); --set algorithm.name=grpo takes the paper's preset"
+    ]
 
 
 def _trap_notes(treatments: Sequence[Treatment]) -> list[str]:

@@ -1,19 +1,16 @@
-"""What a plan holds fixed: the playbook's settings, the topic's, the user's, and repairs."""
+"""What a plan holds fixed: the playbook's settings, the question's, the user's, and repairs."""
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from autoresearch.catalogue import Requirement, factor
+from autoresearch.catalogue import factor
+from autoresearch.planner.repairs import add_requirement, fit_rollouts, listed
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import ProfileSettings
-from autoresearch.study.options import StartOptions
+from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Factor
-from autoresearch.topic.parse import ParsedTopic
-from autoresearch.topic.words import canonical, number
 from swarm.algorithms import DATA
 from swarm.config.base import JsonValue
 from swarm.config.paths import check_value, configure
@@ -46,37 +43,29 @@ class FixedSettings:
 
 
 def fix_settings(
-    playbook: Playbook,
-    profile: ProfileSettings,
-    parsed: ParsedTopic,
-    treatments: Sequence[Treatment],
-    options: StartOptions,
+    playbook: Playbook, profile: ProfileSettings, intent: Intent, treatments: Sequence[Treatment]
 ) -> FixedSettings:
-    """Fix everything that no treatment varies, and repair what would keep one from acting.
+    """Fix everything that no treatment varies.
 
     The user's `--set` wins over the topic, the topic over the profile, that over the playbook.
     Raises Refusal for a setting that does not exist or fit, that is under test, or that keeps a
-    factor from acting.
+    factor from acting; NeedsRepair where another setting would let it act.
     """
-    check_set(options.set, treatments)
-    values = _parameters(playbook, parsed)
-    fixed: dict[str, JsonValue] = {}
-    fixed["model.ref"] = options.model if options.model != "tiny" else playbook.model
-    fixed |= substitute({**playbook.train, **profile.train}, values)
-    spoken = _spoken(parsed, treatments)
-    fixed |= spoken
-    fixed |= options.set
-    notes = [f"held fixed as the topic says: {_list(spoken)}"] if spoken else []
-    repairs, why = _repairs(fixed, treatments, {**spoken, **options.set})
-    fixed |= repairs
-    notes += why
+    check_set(intent.set, treatments)
+    fixed: dict[str, JsonValue] = {"model.ref": intent.model or playbook.model}
+    fixed |= substitute({**playbook.train, **profile.train}, _parameters(playbook, intent))
+    held = _held(intent, treatments)
+    fixed |= held
+    fixed |= intent.set
+    notes = [f"held fixed as the topic says: {listed(held)}"] if held else []
+    notes += _let_all_act(fixed, treatments, {**held, **intent.set}, intent)
     for treatment in treatments:
         fixed |= treatment.factor.assign(treatment.control)
-    train = configure(TrainConfig(), fixed, "set" if options.set else "playbook")
+    train = configure(TrainConfig(), fixed, "set" if intent.set else "playbook")
     return FixedSettings(
         train=train,
         factors=tuple(_factor(t, fixed) for t in treatments),
-        chosen=frozenset((*spoken, *options.set)),
+        chosen=frozenset((*held, *intent.set)),
         notes=tuple(notes),
     )
 
@@ -109,96 +98,65 @@ def substitute(
     return filled
 
 
-def _parameters(playbook: Playbook, parsed: ParsedTopic) -> dict[str, JsonValue]:
-    """Each parameter's value: the topic's number before one of its words, else its default."""
+def _parameters(playbook: Playbook, intent: Intent) -> dict[str, JsonValue]:
+    """Each parameter's value: the intent's, else its default. Raises Refusal outside its range."""
     values: dict[str, JsonValue] = {}
     for name, parameter in playbook.params.items():
-        units = {canonical(word) for word in parameter.words}
-        typed = [
-            number(word)
-            for place, (word, unit) in enumerate(pairwise(parsed.words))
-            if unit in units and place + 1 not in parsed.covered and number(word) is not None
-        ]
         try:
-            values[name] = parameter.value(typed[0] if typed and typed[0] else parameter.default)
+            values[name] = parameter.value(intent.parameters.get(name, parameter.default))
         except ValueError as error:
             raise Refusal("topic", f"{name}: {error}", "type another number") from None
     return values
 
 
-def _spoken(parsed: ParsedTopic, treatments: Sequence[Treatment]) -> dict[str, JsonValue]:
-    """Settings that the topic holds fixed: `with group size 4`, `in RLOO`."""
+def _held(intent: Intent, treatments: Sequence[Treatment]) -> dict[str, JsonValue]:
+    """Settings that the question holds fixed: `with group size 4`, `in RLOO`."""
     under_test = {path for t in treatments for path in t.factor.paths}
     values: dict[str, JsonValue] = {}
-    for named in parsed.fixed:
-        values |= factor(named.factor).assign(named.levels[0])
+    for name, level in intent.held.items():
+        values |= factor(name).assign(level)
     # GRPO alone is the family's name: the base recipe stands for it.
-    if parsed.algorithm and parsed.algorithm != "grpo":
-        values |= {_PRESET: parsed.algorithm, "algorithm.kl_coef": 0.0}
+    if intent.algorithm and intent.algorithm != "grpo":
+        values |= {_PRESET: intent.algorithm, "algorithm.kl_coef": 0.0}
     return {path: value for path, value in values.items() if path not in under_test}
 
 
-def _repairs(
-    fixed: Mapping[str, JsonValue],
+def _let_all_act(
+    fixed: dict[str, JsonValue],
     treatments: Sequence[Treatment],
     chosen: Mapping[str, JsonValue],
-) -> tuple[dict[str, JsonValue], list[str]]:
-    """Settings that let every treatment act, and a note for each."""
-    repairs, notes = _divisible(fixed, treatments, chosen)
+    intent: Intent,
+) -> list[str]:
+    """Put the repairs that were made into `fixed`, with a note for each. Raises NeedsRepair for the
+    next one."""
+    notes = []
+    if fitted := intent.repair("fit the rollouts to the groups", "batch.rollouts"):
+        fixed |= fitted.settings
+        notes.append(fitted.note)
+    fit_rollouts(fixed, treatments, chosen)
     for treatment in treatments:
         others = [t for t in treatments if t is not treatment]
         for requirement in treatment.factor.requires:
-            base = configure(TrainConfig(), {**fixed, **repairs}, "playbook")
+            about = f"{treatment.name} {requirement.code}"
+            if added := intent.repair("add a requirement", about):
+                fixed |= added.settings
+                notes.append(added.note)
+                continue
+            base = configure(TrainConfig(), fixed, "playbook")
             acting = [
                 requirement.holds(configure(base, v, "topic", _OTHER_LEVELS))
                 for v in _levels(others)
             ]
             if not any(acting):
-                _refuse_conflict(treatment, requirement, others, chosen)
-                repairs |= requirement.repair
-                notes.append(f"{requirement.reason}; so {_list(requirement.repair)} in every arm")
+                add_requirement(treatment, requirement, others, chosen)
             elif not all(acting):
                 notes.append(f"{treatment.name} acts in some arms only: {requirement.reason}")
-    return repairs, notes
-
-
-def _refuse_conflict(
-    treatment: Treatment,
-    requirement: Requirement,
-    others: Sequence[Treatment],
-    chosen: Mapping[str, JsonValue],
-) -> None:
-    """Raise Refusal where a repair would overrule the user or another treatment."""
-    taken = set(chosen).union(*(t.factor.paths for t in others))
-    if taken & set(requirement.repair):
-        raise Refusal(
-            "plan",
-            f"{requirement.code} {treatment.name} cannot act: {requirement.reason}",
-            f"use {_list(requirement.repair)}",
-        )
+    return notes
 
 
 def _levels(treatments: Sequence[Treatment]) -> list[dict[str, JsonValue]]:
     """The paths of every level of every treatment; of none, one empty set."""
     return [t.factor.assign(level) for t in treatments for level in t.levels] or [{}]
-
-
-def _divisible(
-    fixed: Mapping[str, JsonValue],
-    treatments: Sequence[Treatment],
-    chosen: Mapping[str, JsonValue],
-) -> tuple[dict[str, JsonValue], list[str]]:
-    """Rollouts that every group size divides, near those asked for."""
-    sizes = [v for t in treatments if t.name == "group_size" for v in t.levels]
-    common = math.lcm(*(size for size in sizes if isinstance(size, int)))
-    asked = fixed.get("batch.rollouts")
-    rollouts = asked if isinstance(asked, int) else TrainConfig().batch.rollouts
-    taken = {path for t in treatments for path in t.factor.paths} | set(chosen)
-    if rollouts % common == 0 or "batch.rollouts" in taken:
-        return {}, []
-    fitting = common * max(1, round(rollouts / common))
-    note = f"batch.rollouts {fitting} in every arm, a multiple of every group size"
-    return {"batch.rollouts": fitting}, [note]
 
 
 def _factor(treatment: Treatment, fixed: Mapping[str, JsonValue]) -> Factor:
@@ -215,7 +173,3 @@ def _factor(treatment: Treatment, fixed: Mapping[str, JsonValue]) -> Factor:
     }
     values = {str(level): {_PRESET: level, **pinned} for level in treatment.levels}
     return plan_factor.model_copy(update={"values": values}) if pinned else plan_factor
-
-
-def _list(values: Mapping[str, JsonValue]) -> str:
-    return ", ".join(f"{path} {value}" for path, value in values.items())

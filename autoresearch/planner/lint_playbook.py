@@ -10,13 +10,13 @@ from autoresearch.planner.compose import compose
 from autoresearch.planner.costing import TOLERANCE
 from autoresearch.planner.hypotheses import question
 from autoresearch.planner.lint import review
+from autoresearch.planner.repairs import NeedsRepair
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import read
 from autoresearch.playbook.names import placed, references
 from autoresearch.playbook.validate import validate
-from autoresearch.study.options import StartOptions
+from autoresearch.study.intent import AskedFactor, Intent
 from autoresearch.study.plan import Plan, Profile
-from autoresearch.topic.parse import Named, ParsedTopic
 from swarm.errors import Refusal
 
 #: What fills a playbook that leaves its factors to the topic.
@@ -42,10 +42,14 @@ def lint(path: Path, library: Library | None = None) -> list[Problem]:
 
 def own_plan(playbook: Playbook, profile: Profile) -> Plan:
     """The plan of a playbook's own question. Raises Refusal as `compose` does."""
-    sample = () if playbook.factors else (Named(_SAMPLE),)
+    sample = () if playbook.factors else (AskedFactor(name=_SAMPLE),)
     topic = playbook.question or playbook.title
-    parsed = ParsedTopic(topic=topic, words=(), treatments=sample)
-    return compose(playbook, parsed, StartOptions(topic=topic, profile=profile))
+    intent = Intent(topic=topic, playbook=playbook.id, profile=profile, factors=sample)
+    while True:
+        try:
+            return compose(playbook, intent)
+        except NeedsRepair as needed:
+            intent = intent.repaired(needed.repair)
 
 
 def _plans(playbook: Playbook) -> Iterator[Problem]:

@@ -1,57 +1,93 @@
-"""The planner that needs no language model: topic, playbook, catalogue, plan."""
+"""The planner that needs no language model: a topic's words, the catalogue and the playbooks."""
 
-from dataclasses import replace
+from collections.abc import Iterator
+from itertools import pairwise
 
-from autoresearch.planner.compose import compose
-from autoresearch.planner.lint import require_clean
+from autoresearch.planner.seam import Question
 from autoresearch.playbook import Library, Playbook
 from autoresearch.playbook.names import checked
-from autoresearch.study.options import StartOptions
-from autoresearch.study.plan import Plan
+from autoresearch.study.intent import AskedFactor, Intent
 from autoresearch.topic.parse import ParsedTopic, parse, refuse_unsupported
 from autoresearch.topic.playbook_for import phrase_span, playbook_for
-from swarm.errors import Refusal
+from autoresearch.topic.words import canonical, number
 
 
-def draft(topic: str, options: StartOptions, library: Library | None = None) -> Plan:
-    """Plan a study of `topic`: the same plan for the same topic, options, playbooks and machine.
+def intent_of(question: Question) -> Intent:
+    """What a topic asks: the same for the same topic, options and playbooks.
 
-    Raises Refusal for a topic that is empty or that nothing fits (it names the nearest
-    playbooks), and for options that no plan can follow.
+    Raises Refusal for a topic that nothing fits (it names the nearest playbooks).
     """
-    if not topic.strip():
-        raise Refusal("topic", "it is empty", 'ask a question: autoresearch start "…"')
-    library = library or Library.locate()
-    parsed = parse(topic)
-    playbook, parsed, notes = _playbook(parsed, options, library)
-    parsed = _without_overlap(playbook, parsed)
-    plan = compose(playbook, parsed, options.model_copy(update={"topic": topic}))
-    plan = plan.model_copy(update={"notes": (*plan.notes, *notes)})
-    require_clean(plan)
-    return plan
+    options = question.options
+    parsed = parse(options.topic)
+    playbook, broken = _playbook(parsed, question)
+    own = {listed.name for listed in playbook.factors}
+    chosen = options.playbook is not None
+    asked = [named for named in parsed.treatments if not chosen or named.factor in own or not own]
+    aside = [named.factor for named in parsed.treatments if named not in asked]
+    return Intent(
+        topic=options.topic,
+        playbook=options.playbook or playbook.id,
+        profile=options.profile,
+        factors=tuple(
+            AskedFactor(
+                name=named.factor,
+                levels=named.levels,
+                control=named.control,
+                direction=named.direction,
+            )
+            for named in asked
+        ),
+        held={named.factor: named.levels[0] for named in parsed.fixed},
+        algorithm=parsed.algorithm,
+        set=options.set,
+        model=options.model if options.model != "tiny" else None,
+        task=options.task or _spoken_task(parsed),
+        metric=None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric,
+        parameters=dict(_parameters(playbook, parsed)),
+        seed=options.seed,
+        budget_seconds=options.budget_seconds,
+        left_aside=(
+            *(f"{name.upper()} is no preset of this trainer" for name in parsed.unsupported),
+            *(f"{name} is named but not under test in {playbook.id}" for name in aside),
+            *broken,
+        ),
+    )
 
 
-def _without_overlap(playbook: Playbook, parsed: ParsedTopic) -> ParsedTopic:
-    """Words of a playbook's own phrase name no other metric: `answer length bias`."""
-    span = phrase_span(playbook, parsed.words)
-    if span and parsed.metric_span[0] < span[1] and span[0] < parsed.metric_span[1]:
-        return replace(parsed, metric=None)
-    return parsed
-
-
-def _playbook(
-    parsed: ParsedTopic, options: StartOptions, library: Library
-) -> tuple[Playbook, ParsedTopic, list[str]]:
-    """The playbook, the topic as it reads it, and notes on what was left aside."""
-    if options.playbook is not None:
-        playbook = checked(library, options.playbook)
-        own = {listed.name for listed in playbook.factors}
-        kept = tuple(named for named in parsed.treatments if named.factor in own or not own)
-        aside = [named.factor for named in parsed.treatments if named not in kept]
-        notes = [f"{name} is named but not under test in {playbook.id}" for name in aside]
-        return playbook, replace(parsed, treatments=kept), notes
+def _playbook(parsed: ParsedTopic, question: Question) -> tuple[Playbook, list[str]]:
+    """The playbook that is chosen, or that the topic is matched with; and broken ones."""
+    library: Library = question.library
+    if question.options.playbook is not None:
+        return checked(library, question.options.playbook), []
     refuse_unsupported(parsed)
     infos = library.infos()
     playbook = playbook_for(parsed, [info.playbook for info in infos if info.playbook])
     broken = [f"left out: {info.problem}" for info in infos if info.problem]
-    return checked(library, playbook.id), parsed, broken
+    return checked(library, playbook.id), broken
+
+
+def _is_part_of_its_phrase(playbook: Playbook, parsed: ParsedTopic) -> bool:
+    """Whether the words of the metric are the playbook's own phrase: `answer length bias`."""
+    span = phrase_span(playbook, parsed.words)
+    return bool(span and parsed.metric_span[0] < span[1] and span[0] < parsed.metric_span[1])
+
+
+def _spoken_task(parsed: ParsedTopic) -> str | None:
+    """The built-in task that a topic names: `on the sort task`."""
+    from swarm.tasks import names
+
+    pairs = pairwise(parsed.words)
+    return next((word for word, after in pairs if after == "task" and word in names()), None)
+
+
+def _parameters(playbook: Playbook, parsed: ParsedTopic) -> Iterator[tuple[str, float]]:
+    """The playbook's parameters that the topic gives: the number before one of its words."""
+    for name, parameter in playbook.params.items():
+        units = {canonical(word) for word in parameter.words}
+        typed = [
+            number(word)
+            for place, (word, unit) in enumerate(pairwise(parsed.words))
+            if unit in units and place + 1 not in parsed.covered and number(word) is not None
+        ]
+        if typed and typed[0]:
+            yield name, typed[0]

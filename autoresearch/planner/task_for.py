@@ -2,13 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.plan import Plan
-from autoresearch.topic.parse import ParsedTopic
 from swarm.config.base import JsonValue
 from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
@@ -40,14 +38,6 @@ def tasks_for(
         listed = (needed[0],)
     able = tuple(task for task in listed if not _missing(task, treatments))
     return able or (_first_able(treatments),)
-
-
-def spoken_task(parsed: ParsedTopic) -> str | None:
-    """The built-in task that a topic names: `on the sort task`."""
-    from swarm.tasks import names
-
-    pairs = pairwise(parsed.words)
-    return next((word for word, after in pairs if after == "task" and word in names()), None)
 
 
 def check_task(name: str) -> None:

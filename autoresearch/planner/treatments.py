@@ -7,8 +7,8 @@ from itertools import combinations
 from autoresearch.catalogue import CatalogueFactor, factor
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookFactor
+from autoresearch.study.intent import AskedFactor, Intent
 from autoresearch.study.plan import Direction
-from autoresearch.topic.parse import Named, ParsedTopic
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
@@ -30,28 +30,26 @@ class Treatment:
         return self.factor.name
 
 
-def select(playbook: Playbook, parsed: ParsedTopic) -> tuple[Treatment, ...]:
-    """The treatments of a playbook as a topic fills them.
+def select(playbook: Playbook, intent: Intent) -> tuple[Treatment, ...]:
+    """The treatments of a playbook as an intent fills them.
 
-    A playbook keeps its own factors where the topic names no others, but for those that the topic
-    holds fixed. Raises Refusal where neither
-    names one, for more than two, and for a level outside its factor's range.
+    A playbook keeps its own factors where the intent names no others, but for those that are held
+    fixed. Raises Refusal where neither names one, for more than two, and for a level outside its
+    factor's range.
     """
-    held = {named.factor for named in parsed.fixed}
-    own = {f.name: f for f in playbook.factors if f.name not in held}
-    if own and set(parsed.factors) <= own.keys():
-        return tuple(_from_playbook(listed, parsed) for listed in own.values())
-    if not parsed.treatments:
+    own = {f.name: f for f in playbook.factors if f.name not in intent.held}
+    names = [asked.name for asked in intent.factors]
+    if own and own.keys() >= set(names):
+        return tuple(_from_playbook(listed, intent) for listed in own.values())
+    if not names:
         raise Refusal("topic", f"playbook {playbook.id} needs a factor", "name one in the topic")
-    if len(parsed.treatments) > MOST_FACTORS:
+    if len(names) > MOST_FACTORS:
         raise Refusal(
             "topic",
-            f"it names {len(parsed.treatments)} factors ({', '.join(parsed.factors)})",
+            f"it names {len(names)} factors ({', '.join(names)})",
             f"ask about {MOST_FACTORS} at a time",
         )
-    chosen = tuple(
-        _from_topic(named, crowded=len(parsed.treatments) > 1) for named in parsed.treatments
-    )
+    chosen = tuple(_from_catalogue(asked, crowded=len(names) > 1) for asked in intent.factors)
     _refuse_overlap(chosen)
     return chosen
 
@@ -66,33 +64,33 @@ def _refuse_overlap(treatments: Sequence[Treatment]) -> None:
             )
 
 
-def _from_playbook(listed: PlaybookFactor, parsed: ParsedTopic) -> Treatment:
-    """A playbook's factor; levels that the topic types replace the playbook's."""
+def _from_playbook(listed: PlaybookFactor, intent: Intent) -> Treatment:
+    """A playbook's factor; levels that the intent names replace the playbook's."""
     known = factor(listed.name)
     levels = listed.levels or known.levels
     control = known.control if listed.control is None else listed.control
     usual = Treatment(known, tuple(map(known.check, levels)), _control(known, levels, control))
-    named = parsed.named(listed.name)
-    return _typed(usual, named) if named else usual
+    asked = intent.factor(listed.name)
+    return _as_asked(usual, asked) if asked else usual
 
 
-def _from_topic(named: Named, *, crowded: bool) -> Treatment:
-    known = factor(named.factor)
+def _from_catalogue(asked: AskedFactor, *, crowded: bool) -> Treatment:
+    known = factor(asked.name)
     levels = known.pair if crowded else known.levels
-    return _typed(Treatment(known, levels, known.control), named)
+    return _as_asked(Treatment(known, levels, known.control), asked)
 
 
-def _typed(usual: Treatment, named: Named) -> Treatment:
-    """A treatment at the levels that a topic types; one level is compared with the control."""
-    levels = named.levels
+def _as_asked(usual: Treatment, asked: AskedFactor) -> Treatment:
+    """A treatment at the levels that are asked for; one level is compared with the control."""
+    levels = tuple(map(usual.factor.check, asked.levels))
     if not levels or levels == (usual.control,):
         return usual
     if len(levels) == 1:
         return replace(usual, levels=(usual.control, *levels))
-    control = named.control
+    control = asked.control
     if control is None:
         control = _control(usual.factor, levels, usual.control)
-    return replace(usual, levels=levels, control=control, direction=named.direction)
+    return replace(usual, levels=levels, control=control, direction=asked.direction)
 
 
 def _control(

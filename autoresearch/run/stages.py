@@ -14,7 +14,7 @@ from autoresearch.analysis.verdicts import decide as verdicts_at
 from autoresearch.design import sizing
 from autoresearch.design.cost import trial_counts
 from autoresearch.planner.lint import problems
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.run import trials, tuning_phase
 from autoresearch.run.context import StudyContext
 from autoresearch.study.facts import Stage, StudyFacts
@@ -73,7 +73,7 @@ def design(context: StudyContext) -> Stage:
     """
     if problems(context.plan()):
         options = _options(context)
-        context.ledger.save_plan(context.study, draft(options.topic, options))
+        context.ledger.save_plan(context.study, plan_study(options).plan)
     text = f"arms {', '.join(arm.id for arm in context.plan().arms)}"
     context.ledger.add_event(context.study, "design", once=text, text=text)
     return "lint"
@@ -201,7 +201,7 @@ def _full_profile(options: StartOptions) -> dict[str, Any]:
     Empty where the playbook has no such profile, or the options do not fit it.
     """
     try:
-        plan = draft(options.topic, options.model_copy(update=_FULL))
+        plan = plan_study(options.model_copy(update=_FULL)).plan
     except Refusal:
         return {}
     return {

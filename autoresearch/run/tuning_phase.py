@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoresearch.analysis.evidence import setting
 from autoresearch.analysis.scores import by_candidate, primary_metric, scores
 from autoresearch.design import tuning as search
 from autoresearch.run import trials
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.plan import Plan, TrialSpec, Tuning
+from swarm.config.paths import setting
 
 Run = Callable[[Sequence[TrialSpec]], StudyFacts]
 

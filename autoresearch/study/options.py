@@ -24,6 +24,7 @@ _FLAGS: Mapping[str, str] = {
     "model": "--model",
     "task": "--task",
     "seed": "--seed",
+    "planner": "--planner",
 }
 
 
@@ -39,6 +40,7 @@ class StartOptions(Settings):
     task: str | None = None
     set: Mapping[str, JsonValue] = Field(default_factory=dict)
     ray_address: str | None = None
+    planner: str = "offline"
 
 
 def start_command(options: StartOptions) -> str:

@@ -125,7 +125,7 @@ class Plan(Settings):
     version: Literal[1] = 1
     topic: str
     question: str
-    planner: Literal["offline", "llm"]
+    planner: str
     playbook: str
     profile: Profile
     hypotheses: tuple[Hypothesis, ...] = Field(min_length=1)

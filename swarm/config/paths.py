@@ -57,6 +57,16 @@ def configure(
         raise Refusal(field, f"{where}: {message}" if where else message, next_step) from None
 
 
+def setting(config: TrainConfig, path: str) -> JsonValue:
+    """The value at a dotted path of a config. Raises KeyError."""
+    node = config.model_dump(mode="json")
+    *parents, leaf = path.split(".")
+    for name in parents:
+        node = node[name]
+    value: JsonValue = node[leaf]
+    return value
+
+
 def differences(base: TrainConfig, other: TrainConfig) -> dict[str, JsonValue]:
     """The paths that hold another value in `other`, with that value."""
     before, after = _flat(base), _flat(other)

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from autoresearch.analysis.evidence import Answer, Evidence, run_of, setting
+from autoresearch.analysis.evidence import Answer, Evidence, run_of
 from autoresearch.analysis.queries import noise
 from autoresearch.design.seeds import BLOCK
 from autoresearch.study.facts import ENDED, AttemptFacts, TrialFacts
 from autoresearch.study.plan import TrialSpec
+from swarm.config.paths import setting
 from swarm.disk.folder import ADAPTER
 
 

@@ -3,13 +3,14 @@
 Each public function answers one question from the evidence, or None where there is no answer.
 """
 
-from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of, setting
+from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of
 from autoresearch.analysis.queries.outcomes import runs_compared
 from autoresearch.analysis.scores import by_candidate, by_seed, primary_metric
 from autoresearch.analysis.statistics import pooled_sd
 from autoresearch.design.looks import nominal_alpha
 from autoresearch.design.power import detectable_effect, seeds_needed
 from autoresearch.design.tuning import best
+from swarm.config.paths import setting
 
 MOST_SEEDS = 200
 """Seeds an arm beyond which no study is proposed."""

@@ -1,0 +1,124 @@
+"""Planning as a LangGraph graph: recall, draft, lint, and a repair for each problem that has one.
+
+It carries what is asked and the plan as JSON, and keeps no checkpoint: planning takes a second and
+runs no trial. `start`, `--dry-run` and whoever else wants a plan go this way.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from autoresearch.planner.compose import compose
+from autoresearch.planner.lint import problems
+from autoresearch.planner.repairs import NeedsRepair
+from autoresearch.planner.seam import Question, planner_named
+from autoresearch.playbook import Library
+from autoresearch.playbook.names import checked
+from autoresearch.study.intent import Intent, Repair
+from autoresearch.study.options import StartOptions
+from autoresearch.study.plan import Plan
+from swarm.errors import Refusal
+
+#: Repairs of one intent; two factors have no more requirements between them.
+MOST_REPAIRS = 12
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What was understood, and the plan that was made of it."""
+
+    intent: Intent
+    plan: Plan
+
+
+class State(TypedDict, total=False):
+    """`repair` is the one that the plan waits for, `problem` what no repair can put right."""
+
+    known: list[dict[str, Any]]
+    intent: dict[str, Any]
+    plan: dict[str, Any]
+    repair: dict[str, Any] | None
+    problem: str
+
+
+@dataclass(frozen=True)
+class Planning:
+    """What all nodes work with."""
+
+    options: StartOptions
+    library: Library
+    findings: Sequence[Mapping[str, Any]]
+
+
+def plan_study(
+    options: StartOptions,
+    library: Library | None = None,
+    findings: Sequence[Mapping[str, Any]] = (),
+) -> Drafted:
+    """Plan a study: the same plan for the same options, playbooks, findings and machine.
+
+    Raises Refusal for a topic that is empty or that nothing fits, for options that no plan can
+    follow, and for a plan that cannot answer its question.
+    """
+    if not options.topic.strip():
+        raise Refusal("topic", "it is empty", 'ask a question: autoresearch start "…"')
+    context = Planning(options, library or Library.locate(), findings)
+    limit: RunnableConfig = {"recursion_limit": 5 + 2 * MOST_REPAIRS}
+    ended = _graph().invoke(State(), limit, context=context)
+    if problem := ended.get("problem"):
+        raise Refusal("plan", problem, "change the topic, the playbook or the --set values")
+    return Drafted(Intent.model_validate(ended["intent"]), Plan.model_validate(ended["plan"]))
+
+
+def recall(state: State, runtime: Runtime[Planning]) -> State:
+    """What earlier studies found that may bear on the question: an input of every planner."""
+    return State(known=[dict(found) for found in runtime.context.findings])
+
+
+def draft(state: State, runtime: Runtime[Planning]) -> State:
+    """What is asked, by the planner of the options."""
+    options, library = runtime.context.options, runtime.context.library
+    question = Question(options, library, tuple(state["known"]))
+    intent = planner_named(options.planner)(question)
+    named = intent.model_copy(update={"planner": options.planner})
+    return State(intent=named.model_dump(mode="json"))
+
+
+def lint(state: State, runtime: Runtime[Planning]) -> State:
+    """The intent's plan, or the repair that it waits for, or what is wrong with it."""
+    intent = Intent.model_validate(state["intent"])
+    playbook = checked(runtime.context.library, intent.playbook)
+    try:
+        plan = compose(playbook, intent)
+    except NeedsRepair as needed:
+        if len(intent.repairs) >= MOST_REPAIRS:
+            return State(problem=str(needed), repair=None)
+        return State(repair=needed.repair.model_dump(mode="json"))
+    found = problems(plan)
+    return State(plan=plan.model_dump(mode="json"), repair=None, problem=found[0] if found else "")
+
+
+def repair(state: State) -> State:
+    """The intent with the repair made."""
+    waited_for = Repair.model_validate(state["repair"])
+    intent = Intent.model_validate(state["intent"]).repaired(waited_for)
+    return State(intent=intent.model_dump(mode="json"))
+
+
+def _graph() -> CompiledStateGraph[State, Planning, State, State]:
+    graph = StateGraph(State, context_schema=Planning)
+    graph.add_node("recall", recall)
+    graph.add_node("draft", draft)
+    graph.add_node("lint", lint)
+    graph.add_node("repair", repair)
+    graph.add_edge(START, "recall")
+    graph.add_edge("recall", "draft")
+    graph.add_edge("draft", "lint")
+    graph.add_conditional_edges("lint", lambda s: "repair" if s["repair"] else END)
+    graph.add_edge("repair", "lint")
+    return graph.compile()

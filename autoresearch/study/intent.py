@@ -1,0 +1,90 @@
+"""What is asked, as a frozen record: every planner fills one, one `compose` makes a plan of it."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from autoresearch.study.plan import Direction, Profile
+from swarm.config.base import JsonValue, Settings
+
+#: Questions that `compose` knows how to answer.
+Kind = Literal["compare"]
+
+
+class AskedFactor(Settings):
+    """A factor under test. What is left out is the playbook's, then the catalogue's."""
+
+    name: str
+    levels: tuple[JsonValue, ...] = Field(default=(), description="in the order of the question")
+    control: JsonValue = Field(default=None, description="the level that others are compared with")
+    direction: Direction | None = Field(
+        default=None, description="what is claimed of the other level"
+    )
+
+
+RepairName = Literal[
+    "take the nearest level",
+    "fit the rollouts to the groups",
+    "add a requirement",
+    "drop a tuned factor that is under test",
+    "widen a range",
+]
+
+
+class Repair(Settings):
+    """What planning changed of an intent so that its plan can answer it; `about` says of what.
+
+    `settings` are TrainConfig paths that every arm takes, `factor` replaces the asked one.
+    """
+
+    name: RepairName
+    about: str
+    note: str
+    settings: Mapping[str, JsonValue] = Field(default_factory=dict)
+    factor: AskedFactor | None = None
+
+
+class Intent(Settings):
+    """One question. `topic` is kept for people to read; nothing is planned by its words.
+
+    `held` are factors at one level in every arm, `algorithm` the preset that is meant where no
+    factor sets it, `set` TrainConfig paths that the user fixes, `parameters` the playbook's.
+    `left_aside` says, a line each, what of the question is not answered or read otherwise.
+    """
+
+    kind: Kind = "compare"
+    topic: str
+    planner: str = "offline"
+    playbook: str = Field(description="the id or the file of the template")
+    profile: Profile = "quick"
+    factors: tuple[AskedFactor, ...] = ()
+    held: Mapping[str, JsonValue] = Field(default_factory=dict, description="factor -> level")
+    algorithm: str | None = None
+    set: Mapping[str, JsonValue] = Field(default_factory=dict)
+    model: str | None = Field(default=None, description="instead of the playbook's")
+    task: str | None = Field(default=None, description="built-in, data.jsonl or file.py:make")
+    metric: str | None = Field(default=None, description="instead of the playbook's primary one")
+    parameters: Mapping[str, float] = Field(default_factory=dict)
+    seed: int = 0
+    budget_seconds: float | None = Field(default=None, gt=0)
+    left_aside: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = Field(default=(), description="in the order they were made")
+
+    def factor(self, name: str) -> AskedFactor | None:
+        """What is asked of a factor under test."""
+        return next((factor for factor in self.factors if factor.name == name), None)
+
+    def repair(self, name: RepairName, about: str) -> Repair | None:
+        """The repair of this name that was made, if it was."""
+        made = (r for r in self.repairs if (r.name, r.about) == (name, about))
+        return next(made, None)
+
+    def repaired(self, repair: Repair) -> "Intent":
+        """This intent with one more repair."""
+        replaced = repair.factor
+        factors = tuple(
+            replaced if replaced is not None and f.name == replaced.name else f
+            for f in self.factors
+        )
+        return self.model_copy(update={"factors": factors, "repairs": (*self.repairs, repair)})
