@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
@@ -30,15 +29,32 @@ class Answer:
     runs: tuple[str, ...] = ()
 
 
-class Evidence:
-    """What claims are computed from. Raises ValueError for a study without a plan."""
+@dataclass(frozen=True)
+class Readings:
+    """What was read of sealed runs and decided on them, by their manifests.
 
-    def __init__(self, facts: StudyFacts) -> None:
+    A run whose seal holds has the rows that were read of it before; seals are checked apart.
+    """
+
+    rows: dict[str, Sequence[Row]] = field(default_factory=dict)
+    verdicts: dict[tuple[object, ...], tuple[Verdict, ...]] = field(default_factory=dict)
+
+
+class Evidence:
+    """What claims are computed from. Raises ValueError for a study without a plan.
+
+    `look` is how many confirmation seeds an arm count; by default those of the last look taken.
+    """
+
+    def __init__(
+        self, facts: StudyFacts, readings: Readings | None = None, look: int | None = None
+    ) -> None:
         if facts.plan is None:
             raise ValueError(f"study {facts.study} has no plan yet")
         self.facts = facts
         self.plan: Plan = facts.plan
-        self._rows: dict[Path, Sequence[Row]] = {}
+        self._readings = readings or Readings()
+        self._look = look
         self._scores: dict[tuple[str, str], list[TrialScore]] = {}
 
     @cached_property
@@ -49,7 +65,9 @@ class Evidence:
 
     @cached_property
     def look(self) -> int:
-        """Seeds an arm at the last look taken."""
+        """Seeds an arm at the look that this is the evidence of."""
+        if self._look is not None:
+            return self._look
         taken = [row["n"] for kind, row in self.facts.records.items() if kind.startswith("look-")]
         return max(taken, default=self.looks[0])
 
@@ -61,15 +79,21 @@ class Evidence:
     @cached_property
     def verdicts(self) -> dict[str, Verdict]:
         """By hypothesis, in the plan's order."""
-        scores = [s for metric in metrics_of(self.plan) for s in self.scores("confirm", metric)]
-        found = decide(
-            self.plan,
-            scores,
-            look=self.look,
-            looks=self.looks,
-            invalid_reason=invalid_reason(self.facts),
-        )
-        return {verdict.hypothesis: verdict for verdict in found}
+        runs = tuple((t.spec.id, t.status, _manifest(t)) for t in self.trials("confirm"))
+        changed = EVALUATOR_CHANGED in self.facts.records
+        key = (self.facts.registration, self.look, self.looks, changed, runs)
+        if key not in self._readings.verdicts:
+            scores = [s for m in metrics_of(self.plan) for s in self.scores("confirm", m)]
+            self._readings.verdicts[key] = tuple(
+                decide(
+                    self.plan,
+                    scores,
+                    look=self.look,
+                    looks=self.looks,
+                    invalid_reason=invalid_reason(self.facts),
+                )
+            )
+        return {verdict.hypothesis: verdict for verdict in self._readings.verdicts[key]}
 
     def hypothesis(self, name: str) -> Hypothesis:
         """The hypothesis of this id. Raises KeyError."""
@@ -89,11 +113,12 @@ class Evidence:
         folder = trial.folder
         if folder is None or trial.status == "failed":
             return ()
-        if folder not in self._rows:
-            self._rows[folder] = [
+        key = _manifest(trial) or str(folder)
+        if key not in self._readings.rows:
+            self._readings.rows[key] = [
                 (row["step"], row["wall"], row["metrics"]) for row in read_rows(folder / METRICS)
             ]
-        return self._rows[folder]
+        return self._readings.rows[key]
 
     def points(self, trial: TrialFacts, metric: str) -> list[Point]:
         """`scores.series` of the attempt that counts."""
@@ -111,6 +136,11 @@ class Evidence:
                 for trial in self.trials(phase)
             ]
         return self._scores[phase, metric]
+
+
+def _manifest(trial: TrialFacts) -> str | None:
+    """The sealed manifest of the attempt that counts, as the ledger has it."""
+    return trial.attempts[-1].manifest if trial.attempts else None
 
 
 def invalid_reason(facts: StudyFacts) -> str:

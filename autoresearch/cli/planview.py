@@ -1,6 +1,6 @@
 """A plan as the user sees it before anything runs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -8,6 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autoresearch.design.cost import trial_counts
+from autoresearch.planner.preview import settings
+from autoresearch.study.durations import duration
 from autoresearch.study.plan import Factor, Plan
 
 
@@ -36,6 +38,25 @@ def render(plan: Plan, study: str | None, place: str | None) -> RenderableType:
     return Padding(Group(title, kind, "", grid, *_notes(plan.notes)), (1, 1, 0, 1))
 
 
+def settings_table(plan: Plan, fixed: Collection[str] = ()) -> RenderableType:
+    """Every setting of a trial, a line a part of the config; `fixed` are the user's own."""
+    varied = {path for factor in plan.treatments for path in factor.paths}
+    tuned = {plan.tuning.path} if plan.tuning else set()
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(ratio=1, overflow="fold")
+    parts: dict[str, list[str]] = {}
+    for path, value in settings(plan).items():
+        part, _, name = path.partition(".")
+        marks = {"by arm": path in varied, "tuned": path in tuned, "set": path in fixed}
+        mark = "".join(f" ({name})" for name, holds in marks.items() if holds)
+        shown = "null" if value is None else value
+        parts.setdefault(part if name else "run", []).append(f"{name or part} {shown}{mark}")
+    for part, values in parts.items():
+        grid.add_row(part, Text(", ".join(values)))
+    return Padding(grid, (0, 1, 1, 1))
+
+
 def seeds(plan: Plan) -> str:
     """The seeds of each phase, with the looks of the confirmation."""
     looks = "/".join(str(n) for n in plan.decision.looks)
@@ -46,20 +67,6 @@ def seeds(plan: Plan) -> str:
             f"{plan.tuning.path}"
         )
     return ", ".join([*parts, f"{looks} confirmation per arm"])
-
-
-def duration(seconds: float) -> str:
-    """`45 s`, `8 min`, `2 h 05 min`, `1 d 3 h`."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 36:
-        return f"{hours} h {minutes:02d} min"
-    days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h"
 
 
 def _factor(factor: Factor) -> Text:

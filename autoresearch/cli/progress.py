@@ -49,7 +49,7 @@ class StudyProgress:
         self._scores: dict[str, float] = {}
         self._side_by_side = 1
         self.plan: Plan | None = None
-        self.stage = "scope"
+        self.stage = "freeze"
 
     def trials(self, facts: Sequence[TrialFacts]) -> list[TrialFacts]:
         """Take the newest facts of some trials; return those whose status changed."""
@@ -92,7 +92,7 @@ class StudyProgress:
         """Estimated seconds to the end of the next look, from the trials that have ended so far."""
         if self.plan is None:
             return None
-        if self.stage in ("analyse", "decide", "report", "verify", "done"):
+        if self.stage in ("look", "report", "verify", "done"):
             return CLOSING_SECONDS if self.stage != "done" else 0.0
         ended = [t.attempts[-1].seconds for t in self._trials.values() if t.status in ENDED]
         measured = [seconds for seconds in ended if seconds > 0]

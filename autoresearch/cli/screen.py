@@ -15,10 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from autoresearch.analysis.scores import primary_metric
-from autoresearch.cli import planview
 from autoresearch.cli.progress import ArmProgress, StudyProgress, score_of
 from autoresearch.cli.terminal import RealConsole, noise_to
 from autoresearch.execute.observer import Observer, Silent
+from autoresearch.study.durations import duration
 from autoresearch.study.facts import ENDED, TrialFacts
 from autoresearch.study.plan import Plan
 
@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 #: The stages as the track shows them: a title and the stages that it stands for.
 _TRACK: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("plan", ("scope", "recall", "hypothesise", "design", "lint")),
     ("register", ("freeze",)),
     ("pilot", ("pilot", "size")),
     ("tune", ("tune",)),
     ("confirm", ("confirm",)),
-    ("decide", ("analyse", "decide")),
+    ("decide", ("look",)),
     ("report", ("report",)),
     ("verify", ("verify", "done")),
 )
@@ -70,7 +69,7 @@ def ending(summary: "Summary") -> list[Text]:
         lines.append(Text(f"{summary.study} {_ENDED[summary.end]}: {summary.cause}", "yellow"))
         lines.append(Text(f"go on   autoresearch resume {summary.study}{_MORE[summary.end]}"))
     counts = f"{summary.done} trials done, {summary.failed} failed"
-    return [*lines, Text(f"{counts}, {planview.duration(summary.seconds)}", "dim")]
+    return [*lines, Text(f"{counts}, {duration(summary.seconds)}", "dim")]
 
 
 class Screen:
@@ -233,7 +232,7 @@ def track(stage: str) -> Text:
 def _clock(progress: StudyProgress) -> Text:
     minutes, seconds = divmod(int(progress.elapsed), 60)
     left = progress.remaining()
-    rest = f", about {planview.duration(left)} left" if left else ""
+    rest = f", about {duration(left)} left" if left else ""
     return Text(f"{minutes}:{seconds:02d} elapsed{rest}", style="dim")
 
 

@@ -4,15 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from autoresearch.run.study import Summary
     from autoresearch.study.home import Home
+    from autoresearch.study.intent import Intent
+    from autoresearch.study.options import StartOptions
     from autoresearch.study.plan import Plan
 
 
@@ -22,18 +25,23 @@ class ProfileName(StrEnum):
     full = "full"
 
 
-class PlannerName(StrEnum):
-    offline = "offline"
-
-
 def start(
-    topic: str = typer.Argument(..., metavar="TOPIC", help="The question, in your own words."),
+    topic: str | None = typer.Argument(
+        None, metavar="[TOPIC]", help="The question, in your own words."
+    ),
+    plan_file: Path | None = typer.Option(
+        None, "--plan", metavar="FILE", help="A whole plan instead of a topic; see --out."
+    ),
     playbook: str | None = typer.Option(None, metavar="ID", help="A playbook's id or file."),
-    profile: ProfileName = typer.Option(ProfileName.quick, help="How much evidence to pay for."),
+    profile: ProfileName | None = typer.Option(
+        None, help="How much evidence to pay for.  [default: quick]"
+    ),
     budget: str | None = typer.Option(None, metavar="TIME", help="Wall-clock limit: 45m, 2h, 3d."),
-    seed: str = typer.Option("0", metavar="N", help="All seeds of the study derive from it."),
-    model: str = typer.Option(
-        "tiny", metavar="REF", help="Base model; see `autoresearch model list`."
+    seed: str | None = typer.Option(
+        None, metavar="N", help="All seeds of the study derive from it.  [default: 0]"
+    ),
+    model: str | None = typer.Option(
+        None, metavar="REF", help="Base model; see `autoresearch model list`.  [default: tiny]"
     ),
     task: str | None = typer.Option(
         None, metavar="REF", help="A built-in task, data.jsonl, or file.py:make."
@@ -41,41 +49,54 @@ def start(
     set_: list[str] = typer.Option(
         [], "--set", metavar="PATH=VALUE", help="Fix a training setting. Repeatable."
     ),
-    planner: PlannerName = typer.Option(PlannerName.offline, help="Who writes the plan."),
+    planner: str | None = typer.Option(
+        None, metavar="NAME", help="Who reads the topic: offline, or file.py:function."
+    ),
     ray_address: str | None = typer.Option(
         None, metavar="ADDRESS", help="A Ray cluster: auto or host:port. Default: this machine."
     ),
     detach: bool = typer.Option(False, "--detach", help="Run in the background."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Show the plan and touch nothing."),
+    out: Path | None = typer.Option(
+        None, metavar="FILE", help="With --dry-run: write the plan there, to edit and to start."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
-    from autoresearch.planner.planning import plan_study
     from autoresearch.planner.preview import preview
     from autoresearch.study.home import Home
-    from autoresearch.study.options import StartOptions, parse_budget, parse_seed, parse_set
     from swarm import models
-    from swarm.tasks import absolute
+    from swarm.errors import Refusal
 
+    if out is not None and not dry_run:
+        raise Refusal("out", "it goes with --dry-run", "add --dry-run, or drop --out")
     home = Home.locate(os.environ, Path.cwd())
-    options = StartOptions(
-        topic=topic,
-        playbook=playbook,
-        profile=profile.value,
-        budget_seconds=parse_budget(budget) if budget is not None else None,
-        seed=parse_seed(seed),
-        model=model,
-        task=absolute(task, Path.cwd()) if task is not None else None,
-        set=parse_set(set_),
-        ray_address=ray_address,
-    )
-    plan = plan_study(options).plan
+    asked = {
+        "playbook": playbook,
+        "profile": profile.value if profile else None,
+        "budget": budget,
+        "seed": seed,
+        "model": model,
+        "task": task,
+        "set": set_ or None,
+        "planner": planner,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    if plan_file is not None:
+        options, plan, intent = _from_file(plan_file, topic, given, ray_address)
+    else:
+        options, plan, intent = _from_topic(home, topic, given, ray_address)
     models.check(plan.model)
     if dry_run:
+        if out is not None:
+            from autoresearch.planner.plan_file import write_plan
+
+            write_plan(out, plan)
         if as_json:
-            typer.echo(json.dumps(preview(plan), indent=2))
+            typer.echo(json.dumps(preview(plan, intent), indent=2))
         else:
             _show(plan, None, None)
+            _show_settings(plan, options)
         return
     home.check_writable()
     from autoresearch.run.study import new_study
@@ -93,6 +114,62 @@ def start(
         raise typer.Exit(_run(home, study, ray_address, as_json).exit_code)
 
 
+def _from_topic(
+    home: "Home", topic: str | None, given: Mapping[str, Any], ray_address: str | None
+) -> "tuple[StartOptions, Plan, Intent | None]":
+    """The options, and what the planner makes of them and of what is known."""
+    from autoresearch.planner.planning import plan_study
+    from autoresearch.study.durations import parse_duration
+    from autoresearch.study.ledger import Ledger
+    from autoresearch.study.options import StartOptions, parse_seed
+    from swarm.config.assignments import assignments
+    from swarm.errors import Refusal
+    from swarm.tasks import absolute
+
+    if topic is None:
+        raise Refusal("topic", "there is none", 'ask a question: autoresearch start "…"')
+    same = {name: given[name] for name in ("playbook", "profile", "model") if name in given}
+    if "planner" in given:
+        same["planner"] = absolute(given["planner"], Path.cwd())
+    options = StartOptions(
+        topic=topic,
+        budget_seconds=parse_duration(given["budget"], "budget") if "budget" in given else None,
+        seed=parse_seed(given.get("seed", "0")),
+        task=absolute(given["task"], Path.cwd()) if "task" in given else None,
+        set=assignments(given.get("set", [])),
+        ray_address=ray_address,
+        **same,
+    )
+    ledger = Ledger.open(home)
+    findings = ledger.findings(topic)
+    ledger.close()
+    drafted = plan_study(options, findings=findings)
+    return options, drafted.plan, drafted.intent
+
+
+def _from_file(
+    file: Path, topic: str | None, given: Mapping[str, Any], ray_address: str | None
+) -> "tuple[StartOptions, Plan, Intent | None]":
+    """The plan of a file, and options that name it. Raises Refusal for what would change it."""
+    from autoresearch.planner.plan_file import read_plan
+    from autoresearch.study.options import StartOptions
+    from swarm.errors import Refusal
+
+    if topic is not None or given:
+        other = "a topic" if topic is not None else f"--{next(iter(given))}"
+        raise Refusal("plan", f"{file} is a whole plan and takes no {other}", "edit the file")
+    plan = read_plan(file)
+    options = StartOptions(
+        topic=plan.topic,
+        playbook=plan.playbook,
+        profile=plan.profile,
+        model=plan.model,
+        ray_address=ray_address,
+        plan=str(file.absolute()),
+    )
+    return options, plan, None
+
+
 def resume(
     study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
     budget: str | None = typer.Option(None, metavar="TIME", help="Time to add to what is left."),
@@ -102,12 +179,12 @@ def resume(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Go on with a study that was paused, killed, or ran out of budget."""
+    from autoresearch.study.durations import parse_duration
     from autoresearch.study.home import Home
     from autoresearch.study.ledger import Ledger
-    from autoresearch.study.options import parse_budget
     from swarm.errors import Refusal
 
-    more = parse_budget(budget) if budget is not None else 0.0
+    more = parse_duration(budget, "budget") if budget is not None else 0.0
     home = Home.locate(os.environ, Path.cwd())
     ledger = Ledger.open(home)
     facts = ledger.facts(study)
@@ -149,6 +226,14 @@ def _show(plan: "Plan", study: str | None, place: str | None) -> None:
     from autoresearch.cli import planview
 
     Console(highlight=False).print(planview.render(plan, study, place))
+
+
+def _show_settings(plan: "Plan", options: "StartOptions") -> None:
+    from rich.console import Console
+
+    from autoresearch.cli import planview
+
+    Console(highlight=False).print(planview.settings_table(plan, options.set))
 
 
 def _show_end(summary: "Summary") -> None:

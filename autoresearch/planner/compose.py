@@ -83,6 +83,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *_trap_notes(treatments),
         *playbook.notes,
+        *intent.known,
     ]
     return costed(plan, profile, asked, notes, intent.budget_seconds)
 

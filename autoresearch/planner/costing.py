@@ -6,6 +6,7 @@ from autoresearch.design.cost import REFERENCE_CORES, longest_trial, machine_cor
 from autoresearch.design.sizing import Sensitivity, sensitivity
 from autoresearch.planner.hypotheses import Question
 from autoresearch.playbook.schema import ProfileSettings
+from autoresearch.study.durations import duration
 from autoresearch.study.plan import Budget, Plan
 from swarm.errors import Refusal
 
@@ -52,7 +53,7 @@ def costed(
     if budget is not None and seconds > budget:
         raise Refusal(
             "budget",
-            f"the plan takes about {_span(seconds)}, the budget is {_span(budget)}",
+            f"the plan takes about {duration(seconds)}, the budget is {duration(budget)}",
             "raise --budget, take a smaller --profile, or name fewer levels",
         )
     able = sensitivity(plan, asked.min_effect, asked.prior_sd)
@@ -60,7 +61,7 @@ def costed(
     promised = study_seconds(plan, REFERENCE_CORES)
     if profile.minutes and promised > 60 * profile.minutes * TOLERANCE:
         found.append(
-            f"{len(plan.arms)} arms take about {_span(promised)} on two cores, "
+            f"{len(plan.arms)} arms take about {duration(promised)} on two cores, "
             f"more than the {profile.minutes:g} min that {plan.profile} is meant for"
         )
     found.append(_power_note(plan, asked, able))
@@ -87,9 +88,3 @@ def _power_note(plan: Plan, asked: Question, able: Sensitivity) -> str:
         f"{asked.prior_sd:g} (a guess that the pilot replaces); the smallest effect of interest is "
         f"{asked.min_effect:g}"
     )
-
-
-def _span(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

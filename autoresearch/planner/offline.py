@@ -1,13 +1,13 @@
 """The planner that needs no language model: a topic's words, the catalogue and the playbooks."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from autoresearch.planner.seam import Question
 from autoresearch.playbook import Library, Playbook
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import AskedFactor, Intent
-from autoresearch.topic.parse import ParsedTopic, parse, refuse_unsupported
+from autoresearch.topic.parse import Named, ParsedTopic, parse, refuse_unsupported
 from autoresearch.topic.playbook_for import phrase_span, playbook_for
 from autoresearch.topic.words import canonical, number
 
@@ -51,6 +51,17 @@ def intent_of(question: Question) -> Intent:
             *(f"{name} is named but not under test in {playbook.id}" for name in aside),
             *broken,
         ),
+        known=_known(question, own, asked),
+    )
+
+
+def _known(question: Question, own: Collection[str], asked: Sequence[Named]) -> tuple[str, ...]:
+    """What earlier studies found on the same factors."""
+    factors = {named.factor for named in asked} or set(own)
+    return tuple(
+        f"known from {found['study']}: {found['text']}"
+        for found in question.findings
+        if factors & set(found["detail"]["factors"])
     )
 
 

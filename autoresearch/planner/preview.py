@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 from autoresearch.design.cost import trial_counts
+from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Plan
-from swarm.config.base import canonical_digest
+from swarm.config.base import JsonValue, canonical_digest
+from swarm.config.paths import flat
 
 _LONGEST_SLUG = 40
 #: What depends on the machine rather than on what was asked.
@@ -21,8 +23,12 @@ def study_id(plan: Plan) -> str:
     return f"{slug or 'study'}-{digest[:6]}"
 
 
-def preview(plan: Plan) -> dict[str, Any]:
-    """The JSON document of a plan that has not started."""
+def preview(plan: Plan, intent: Intent | None = None) -> dict[str, Any]:
+    """The JSON document of a plan that has not started.
+
+    `settings` are all of the control arm's; where the plan came from a question, `set` is what the
+    user fixed of them, and `left_aside` what of the question is not answered.
+    """
     return {
         "study": study_id(plan),
         "topic": plan.topic,
@@ -46,5 +52,17 @@ def preview(plan: Plan) -> dict[str, Any]:
         "seeds": {"tuning": list(plan.seeds.tuning), "confirm": list(plan.seeds.confirm)},
         "trials": sum(trial_counts(plan).values()),
         "estimated_seconds": plan.estimated_seconds,
+        "settings": settings(plan),
+        "varied": sorted(path for factor in plan.treatments for path in factor.paths),
+        "set": dict(intent.set) if intent else {},
+        "left_aside": list(intent.left_aside) if intent else [],
+        "repairs": [repair.name for repair in intent.repairs] if intent else [],
         "notes": list(plan.notes),
     }
+
+
+def settings(plan: Plan) -> dict[str, JsonValue]:
+    """Every setting of a trial of the control arm, by its path; the seed is the trial's own."""
+    config = plan.train_config(plan.arms[0].id, plan.tasks[0], 0, {})
+    values = {path: value for path, value in flat(config).items() if path != "seed"}
+    return values | {f"task.args.{name}": value for name, value in config.task.args.items()}

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from autoresearch.analysis.claims import ClaimSet, claims_of
-from autoresearch.analysis.evidence import Evidence
+from autoresearch.analysis.evidence import Evidence, Readings
 from autoresearch.report.figure_data import tables
 from autoresearch.report.figures import draw
 from autoresearch.report.render import render
@@ -23,12 +23,12 @@ from swarm.config.base import canonical_json
 REPORT, CLAIMS, PREREGISTRATION = "report.md", "claims.json", "preregistration.json"
 
 
-def build(facts: StudyFacts, home: Home) -> Path:
+def build(facts: StudyFacts, home: Home, readings: Readings | None = None) -> Path:
     """Write a study's report and return its folder; an earlier report is replaced as a whole.
 
     Raises ValueError for a study without a plan. A reader never sees a part of a report.
     """
-    evidence = Evidence(facts)
+    evidence = Evidence(facts, readings)
     claims = claims_of(evidence)
     target = home.report(facts.study)
     fresh = target.with_name(f".{target.name}.{os.getpid()}.new")

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from autoresearch.analysis.claims import ClaimSet, claims_of
-from autoresearch.analysis.evidence import Evidence, damage
+from autoresearch.analysis.evidence import Evidence, Readings, damage
 from autoresearch.analysis.queries import noise
 from autoresearch.report.build import CLAIMS, PREREGISTRATION, REPORT, hashed_text, texts
 from autoresearch.report.render import render
@@ -23,14 +23,15 @@ SHOWN = 60
 """Characters of a differing line that a problem quotes."""
 
 
-def verify(facts: StudyFacts, home: Home) -> list[str]:
+def verify(facts: StudyFacts, home: Home, readings: Readings | None = None) -> list[str]:
     """Every problem of a study's report, one a line; empty where it follows from its runs.
 
     Where runs were changed, nothing can be recomputed: then the text is compared to the claims
-    that are there. Raises ValueError for a study without a plan.
+    that are there. `readings` are of this very process; the seals are checked all the same. Raises
+    ValueError for a study without a plan.
     """
     folder = home.report(facts.study)
-    evidence = Evidence(facts)
+    evidence = Evidence(facts, readings)
     runs = [problem for trial in facts.trials for problem in damage(trial)]
     problems = [*runs, *_registration(evidence), *([] if runs else _tuned(evidence))]
     if not folder.is_dir():

@@ -1,8 +1,9 @@
 """What the nodes of one study work with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from autoresearch.analysis.evidence import Evidence, Readings
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.runner import run_trials
@@ -27,9 +28,14 @@ class StudyContext:
     budget: Budget
     stop: StopRequests
     observer: Observer
+    readings: Readings = field(default_factory=Readings)
 
     def facts(self) -> StudyFacts:
         return self.ledger.facts(self.study)
+
+    def evidence(self, look: int | None = None) -> Evidence:
+        """The facts with the metrics of sealed runs, each read once in this process."""
+        return Evidence(self.facts(), self.readings, look)
 
     def plan(self) -> Plan:
         """The draft, or the frozen plan. Raises RuntimeError before there is one."""
@@ -45,8 +51,8 @@ class StudyContext:
             raise RuntimeError(f"study {self.study} is not registered yet")
         return facts.plan, facts.registration
 
-    def run(self, specs: Sequence[TrialSpec]) -> StudyFacts:
-        """Have every trial end, at once where all have; return the facts then."""
+    def run(self, specs: Sequence[TrialSpec]) -> Evidence:
+        """Have every trial end, at once where all have; return the evidence then."""
         run_trials(
             self.ledger,
             self.study,
@@ -58,7 +64,7 @@ class StudyContext:
             projector=self.projector,
             stop=self.stop,
         )
-        return self.facts()
+        return self.evidence()
 
     def note(self, kind: str, text: str) -> None:
         """Say something once: to the ledger's events and to whoever watches."""

@@ -6,27 +6,21 @@ first written, trials are known by their id, ended trials are not run twice.
 
 from typing import Any
 
-from autoresearch.analysis.evidence import EVALUATOR_CHANGED, invalid_reason
-from autoresearch.analysis.scores import by_seed, primary_metric, scores
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED
+from autoresearch.analysis.scores import by_seed, primary_metric
 from autoresearch.analysis.statistics import pooled_sd
-from autoresearch.analysis.verdicts import Verdict, should_stop
-from autoresearch.analysis.verdicts import decide as verdicts_at
+from autoresearch.analysis.verdicts import should_stop
 from autoresearch.design import sizing
 from autoresearch.design.cost import trial_counts
-from autoresearch.planner.lint import problems
 from autoresearch.planner.planning import plan_study
 from autoresearch.run import trials, tuning_phase
 from autoresearch.run.context import StudyContext
 from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.fingerprint import study_fingerprint
 from autoresearch.study.options import StartOptions, start_command
-from autoresearch.study.plan import Plan
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 from swarm.train.fingerprint import evaluators
-
-#: How often a draft with problems goes back to the planner.
-LINT_ROUNDS = 3
 
 #: What a plan of the same question under the full profile changes of the options.
 _FULL = {"profile": "full", "budget_seconds": None}
@@ -41,64 +35,12 @@ class VerificationFailed(Exception):
         self.problems = problems
 
 
-def scope(context: StudyContext) -> Stage:
-    """Which question is asked: the topic's playbook or factors."""
-    plan = context.plan()
-    text = f"{plan.question} ({plan.planner} planner, playbook {plan.playbook})"
-    context.ledger.add_event(context.study, "scope", once=text, text=text)
-    return "recall"
-
-
-def recall(context: StudyContext) -> Stage:
-    """What earlier studies of this home found on the same factors."""
-    factors = {factor.name for factor in context.plan().treatments}
-    for found in context.ledger.findings(" ".join(sorted(factors))):
-        if found["study"] != context.study and factors & set(found["detail"]["factors"]):
-            context.note("recall", f"known from {found['study']}: {found['text']}")
-    return "hypothesise"
-
-
-def hypothesise(context: StudyContext) -> Stage:
-    """The falsifiable claims."""
-    for hypothesis in context.plan().hypotheses:
-        text = f"{hypothesis.id}: {hypothesis.statement}"
-        context.ledger.add_event(context.study, "hypothesis", once=text, text=text)
-    return "design"
-
-
-def design(context: StudyContext) -> Stage:
-    """Arms, seeds, tuning and looks: the draft that the study came with, or after a lint a new one.
-
-    The user has seen that draft, so nothing else is made of it as long as it is sound.
-    """
-    if problems(context.plan()):
-        options = _options(context)
-        context.ledger.save_plan(context.study, plan_study(options).plan)
-    text = f"arms {', '.join(arm.id for arm in context.plan().arms)}"
-    context.ledger.add_event(context.study, "design", once=text, text=text)
-    return "lint"
-
-
-def lint(context: StudyContext) -> Stage:
-    """Send a draft that cannot answer its question back, a few times. Raises Refusal then."""
-    plan = context.plan()
-    found = problems(plan)
-    if not found:
-        context.observer.plan(plan)
-        return "freeze"
-    rounds = sum(event["kind"] == "lint" for event in context.facts().events)
-    if rounds >= LINT_ROUNDS:
-        raise Refusal("plan", found[0], "change the topic, the playbook or the --set values")
-    context.ledger.add_event(context.study, "lint", text=found[0])
-    return "design"
-
-
 def freeze(context: StudyContext) -> Stage:
     """Register the plan, and record what the numbers depend on besides it."""
     plan = context.plan()
     context.ledger.record(context.study, "fingerprint", study_fingerprint(plan))
     context.ledger.record(context.study, "start", {"command": start_command(_options(context))})
-    if plan.profile != "full":
+    if plan.profile != "full" and _options(context).plan is None:
         full = _full_profile(_options(context))
         if full:
             context.ledger.record(context.study, "full", full)
@@ -117,7 +59,7 @@ def pilot(context: StudyContext) -> Stage:
 def size(context: StudyContext) -> Stage:
     """How many seeds the confirmation takes, by the registered rule."""
     plan, _ = context.registered()
-    found = scores(context.facts(), "pilot", [primary_metric(plan)])
+    found = context.evidence().scores("pilot", primary_metric(plan))
     sd = pooled_sd([list(arm.values()) for arm in by_seed(found, plan.tasks).values()])
     record = context.ledger.record(context.study, "size", sizing.size(plan, sd))
     if record["detectable"] is not None:
@@ -145,28 +87,23 @@ def confirm(context: StudyContext) -> Stage:
     facts = context.facts()
     n = _looks(facts)[_looks_taken(facts)]
     context.run(trials.confirmation(context.study, registration, plan, n, _nuisance(facts)))
-    return "analyse"
+    return "look"
 
 
-def analyse(context: StudyContext) -> Stage:
-    """Verdicts from the confirmation scores of this look."""
+def look(context: StudyContext) -> Stage:
+    """Verdicts from the scores so far; by the registered rule another look, or the report."""
     plan, _ = context.registered()
     _note_changed_evaluator(context)
-    facts = context.facts()
-    rows = [verdict.model_dump(mode="json") for verdict in _verdicts(plan, facts)]
+    n = _seeds_used(context.facts())
+    evidence = context.evidence(look=n)
+    verdicts = list(evidence.verdicts.values())
+    rows = [verdict.model_dump(mode="json") for verdict in verdicts]
     context.ledger.save_verdicts(context.study, rows)
-    return "decide"
-
-
-def decide(context: StudyContext) -> Stage:
-    """The registered stopping rule: another look, or the report."""
-    plan, _ = context.registered()
-    facts = context.facts()
-    looks, n = _looks(facts), _seeds_used(facts)
-    look = looks.index(n) + 1
-    stop, reason = should_stop(plan, _verdicts(plan, facts), n, looks)
-    context.ledger.record(context.study, f"look-{look}", {"n": n, "stop": stop, "reason": reason})
-    context.note("look", f"look {look} of {len(looks)}, {n} seeds an arm: {reason}")
+    number = evidence.looks.index(n) + 1
+    stop, reason = should_stop(plan, verdicts, n, evidence.looks)
+    outcome = {"n": n, "stop": stop, "reason": reason}
+    context.ledger.record(context.study, f"look-{number}", outcome)
+    context.note("look", f"look {number} of {len(evidence.looks)}, {n} seeds an arm: {reason}")
     return "report" if stop else "confirm"
 
 
@@ -174,7 +111,7 @@ def report(context: StudyContext) -> Stage:
     """Claims, figures and text."""
     from autoresearch.report import build
 
-    build(context.facts(), context.home)
+    build(context.facts(), context.home, context.readings)
     return "verify"
 
 
@@ -183,7 +120,7 @@ def verify(context: StudyContext) -> Stage:
     from autoresearch.report import verify as differences
 
     facts = context.facts()
-    found = differences(facts, context.home)
+    found = differences(facts, context.home, context.readings)
     if found:
         raise VerificationFailed(found)
     _archive(context, facts)
@@ -248,16 +185,6 @@ def _looks_taken(facts: StudyFacts) -> int:
 def _seeds_used(facts: StudyFacts) -> int:
     """Confirmation seeds an arm so far. A look's trials are all inserted before any is run."""
     return len({trial.spec.seed for trial in facts.of_phase("confirm")})
-
-
-def _verdicts(plan: Plan, facts: StudyFacts) -> list[Verdict]:
-    return verdicts_at(
-        plan,
-        scores(facts, "confirm"),
-        look=_seeds_used(facts),
-        looks=_looks(facts),
-        invalid_reason=invalid_reason(facts),
-    )
 
 
 def _note_changed_evaluator(context: StudyContext) -> None:

@@ -14,7 +14,6 @@ from importlib import import_module
 from itertools import count
 from typing import Any, Literal
 
-from autoresearch.analysis.claims import compute
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.design.sizing import Underpowered
 from autoresearch.execute.observer import Observer
@@ -120,7 +119,7 @@ def run_study(
     ledger = Ledger.open(home)
     facts = ledger.facts(study)
     if facts.stage == "done":
-        return summarise(home, facts, _Ending(), 0.0)
+        return summarise(ledger, home, facts, _Ending(), 0.0)
     _refuse_earlier_version(ledger, facts)
     if facts.plan is not None:
         require_usable(facts.plan)
@@ -145,7 +144,7 @@ def run_study(
             projector.study_ended(ledger.facts(study).status)
         wall = time.monotonic() - clock
         _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
-        summary = summarise(home, ledger.facts(study), ending, wall)
+        summary = summarise(ledger, home, ledger.facts(study), ending, wall)
     observer.finished(summary.json())
     return summary
 
@@ -158,11 +157,13 @@ class _Ending:
     cause: str = ""
 
 
-def summarise(home: Home, facts: StudyFacts, ending: "_Ending", seconds: float) -> Summary:
+def summarise(
+    ledger: Ledger, home: Home, facts: StudyFacts, ending: "_Ending", seconds: float
+) -> Summary:
     """What a study came to. Verdicts, report and claims are there once it is done."""
     report = home.report(facts.study)
     text, claims = report / "report.md", report / "claims.json"
-    found = compute(facts).verdicts if ending.end == "done" else ()
+    found = ledger.verdicts(facts.study) if ending.end == "done" else []
     ended = [t.status for t in facts.trials]
     return Summary(
         study=facts.study,
@@ -170,7 +171,7 @@ def summarise(home: Home, facts: StudyFacts, ending: "_Ending", seconds: float) 
         cause=ending.cause,
         report=str(text) if text.exists() else None,
         claims=str(claims) if claims.exists() else None,
-        hypotheses=tuple(_outcome(verdict) for verdict in found),
+        hypotheses=tuple(_outcome(Verdict.model_validate(row)) for row in found),
         seconds=seconds,
         done=sum(status in ("finished", "diverged") for status in ended),
         failed=sum(status == "failed" for status in ended),

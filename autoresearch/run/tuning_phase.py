@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autoresearch.analysis.scores import by_candidate, primary_metric, scores
+from autoresearch.analysis.evidence import Evidence
+from autoresearch.analysis.scores import by_candidate, primary_metric
 from autoresearch.design import tuning as search
 from autoresearch.run import trials
-from autoresearch.study.facts import StudyFacts
 from autoresearch.study.plan import Plan, TrialSpec, Tuning
 from swarm.config.paths import setting
 
-Run = Callable[[Sequence[TrialSpec]], StudyFacts]
+#: Has trials end, and returns the evidence then.
+Run = Callable[[Sequence[TrialSpec]], Evidence]
 
 
 def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
             unscored = [(value, None) for value in values[len(told) :]]
             values.append(search.candidates(rule, plan.seeds.tuning[0], [*told, *unscored]))
         new = list(enumerate(values))[len(told) :]
-        facts = run(
+        evidence = run(
             [
                 spec
                 for index, value in new
@@ -37,7 +38,7 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
                 )
             ]
         )
-        pooled = by_candidate(scores(facts, "tuning", [primary_metric(plan)]))
+        pooled = by_candidate(evidence.scores("tuning", primary_metric(plan)))
         told += [(value, pooled[_label(index)]) for index, value in new]
     scored = any(score is not None for _, score in told)
     return {

@@ -6,6 +6,7 @@ The ledger builds it; nothing here touches a database.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from autoresearch.study.plan import Plan, TrialSpec
@@ -13,23 +14,15 @@ from autoresearch.study.plan import Plan, TrialSpec
 TrialStatus = Literal["pending", "running", "finished", "diverged", "failed"]
 ENDED: frozenset[TrialStatus] = frozenset({"finished", "diverged", "failed"})
 
-Stage = Literal[
-    "scope",
-    "recall",
-    "hypothesise",
-    "design",
-    "lint",
-    "freeze",
-    "pilot",
-    "size",
-    "tune",
-    "confirm",
-    "analyse",
-    "decide",
-    "report",
-    "verify",
-    "done",
-]
+Stage = Literal["freeze", "pilot", "size", "tune", "confirm", "look", "report", "verify", "done"]
+
+#: Where a study goes on whose stage an earlier version wrote.
+STAGE_NOW: Mapping[str, Stage] = MappingProxyType(
+    {
+        **dict.fromkeys(("scope", "recall", "hypothesise", "design", "lint"), "freeze"),
+        **dict.fromkeys(("analyse", "decide"), "look"),
+    }
+)
 
 
 @dataclass(frozen=True)

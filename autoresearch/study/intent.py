@@ -69,6 +69,7 @@ class Intent(Settings):
     seed: int = 0
     budget_seconds: float | None = Field(default=None, gt=0)
     left_aside: tuple[str, ...] = ()
+    known: tuple[str, ...] = Field(default=(), description="findings of earlier studies")
     repairs: tuple[Repair, ...] = Field(default=(), description="in the order they were made")
 
     def factor(self, name: str) -> AskedFactor | None:

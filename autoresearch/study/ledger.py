@@ -31,6 +31,7 @@ class Ledger:
         self._home = home
         self._db = database.connect(home.ledger_file)
         self._tokens: dict[str, int] = {}
+        self._facts: dict[str, StudyFacts] = {}
 
     @classmethod
     def open(cls, home: Home) -> "Ledger":
@@ -59,6 +60,7 @@ class Ledger:
                 yield
         finally:
             del self._tokens[study]
+            self._facts.pop(study, None)
             lease.release(self._db, study, token)
 
     # Reading
@@ -69,7 +71,11 @@ class Ledger:
 
     def facts(self, study: str) -> StudyFacts:
         """All that is known of a study. Raises Refusal when it is unknown."""
-        return ledger_rows.facts(self._db, self._home, study)
+        if study not in self._tokens:
+            return ledger_rows.facts(self._db, self._home, study)
+        if study not in self._facts:  # nobody else writes while this process holds the study
+            self._facts[study] = ledger_rows.facts(self._db, self._home, study)
+        return self._facts[study]
 
     def options(self, study: str) -> dict[str, Any]:
         """The options that the study was created with. Raises Refusal."""
@@ -100,7 +106,7 @@ class Ledger:
             "id": study,
             "topic": topic,
             "options": dict(options),
-            "stage": "scope",
+            "stage": "freeze",
             "status": "running",
             "created_at": time.time(),
         }
@@ -255,6 +261,7 @@ class Ledger:
             raise RuntimeError(f"write on study {study!r} outside `with ledger.hold(...)`")
         with lease.immediate(self._db):
             lease.check(self._db, study, self._tokens[study])
+            self._facts.pop(study, None)
             yield Database(self._db)
 
     def _refuse_change(self, study: str, plan: Plan) -> bool:

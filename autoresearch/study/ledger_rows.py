@@ -7,7 +7,7 @@ import sqlite3
 from collections import defaultdict
 from typing import Any
 
-from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
+from autoresearch.study.facts import STAGE_NOW, AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 from autoresearch.study.plan import Plan, TrialSpec
 from swarm.errors import Refusal
@@ -85,7 +85,7 @@ def _study(row: sqlite3.Row, **more: Any) -> StudyFacts:
     return StudyFacts(
         study=row["id"],
         topic=row["topic"],
-        stage=row["stage"],
+        stage=STAGE_NOW.get(row["stage"], row["stage"]),
         status=row["status"],
         cause=row["cause"],
         created_at=row["created_at"],

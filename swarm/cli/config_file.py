@@ -10,6 +10,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from swarm import models, tasks
+from swarm.config.assignments import assignments
+from swarm.config.base import JsonValue
 from swarm.config.train import TrainConfig, set_path
 from swarm.errors import BadTask, Refusal
 
@@ -24,8 +26,8 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     """
     raw = _read_yaml(path)
     _make_absolute(raw, path.parent)
-    for pair in pairs:
-        _set(raw, pair)
+    for setting, value in assignments(pairs).items():
+        _set(raw, setting, value)
     if supervised and _validated({k: raw[k] for k in raw if k == "algorithm"}).algorithm.samples:
         raw["algorithm"] = {"name": "sft"}
     config = _validated(raw)
@@ -53,18 +55,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return raw
 
 
-def _set(raw: dict[str, Any], pair: str) -> None:
-    path, equals, text = pair.partition("=")
-    if not equals or not path.strip():
-        raise Refusal("set", f"{pair!r} is no assignment", "write --set path=value")
-    try:
-        value = YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
-        value = text
+def _set(raw: dict[str, Any], path: str, value: JsonValue) -> None:
     if path == "task.ref":
         value = tasks.absolute(str(value), Path.cwd())
     try:
-        set_path(raw, path.strip(), value)
+        set_path(raw, path, value)
     except KeyError:
         raise Refusal("set", f"{path} lies below a single value", "check the path") from None
 

@@ -69,11 +69,12 @@ def setting(config: TrainConfig, path: str) -> JsonValue:
 
 def differences(base: TrainConfig, other: TrainConfig) -> dict[str, JsonValue]:
     """The paths that hold another value in `other`, with that value."""
-    before, after = _flat(base), _flat(other)
+    before, after = flat(base), flat(other)
     return {path: value for path, value in after.items() if before[path] != value}
 
 
-def _flat(config: TrainConfig) -> dict[str, JsonValue]:
+def flat(config: TrainConfig) -> dict[str, JsonValue]:
+    """Every path that holds a value, with that value."""
     values: dict[str, JsonValue] = {}
     for path in known_paths():
         node: object = config

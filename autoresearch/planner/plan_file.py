@@ -1,0 +1,49 @@
+"""A plan as a YAML file: written by `--dry-run --out`, edited, taken by `start --plan`."""
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from autoresearch.planner.lint import require_clean
+from autoresearch.planner.task_for import require_usable
+from autoresearch.study.plan import Plan
+from swarm.disk.folder import write_atomically
+from swarm.errors import Refusal
+
+
+def write_plan(path: Path, plan: Plan) -> None:
+    """Write all of a plan. Raises Refusal for a folder that is not there."""
+    if not path.absolute().parent.is_dir():
+        raise Refusal("out", f"there is no folder {path.absolute().parent}", "make it first")
+    yaml = YAML()
+    yaml.default_flow_style = False
+    text = StringIO()
+    text.write("# autoresearch start --plan FILE registers exactly this.\n")
+    yaml.dump(plan.model_dump(mode="json"), text)
+    write_atomically(path, text.getvalue())
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan of a file, linted as any plan. Raises Refusal that names what is wrong with it."""
+    try:
+        raw: Any = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Refusal("plan", f"{path}: {error.strerror}", "give a YAML file") from None
+    except (YAMLError, UnicodeDecodeError) as error:
+        line = " ".join(str(error).split())
+        raise Refusal("plan", f"{path} cannot be read as YAML ({line})", "correct it") from None
+    try:
+        plan = Plan.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        problem = f"{where}: {message}" if where else message
+        raise Refusal("plan", f"{path}: {problem}", "correct it") from None
+    require_clean(plan)
+    require_usable(plan)
+    return plan
