@@ -14,7 +14,7 @@ settings.load_profile("tests")
 
 @pytest.fixture(scope="session")
 def tiny_model() -> Path:
-    """The folder of the `tiny` model. Built once a machine; other workers wait for the builder."""
+    """The folder of the `tiny` model."""
     from swarm.models import tiny
 
-    return tiny.ensure()
+    return tiny.folder()

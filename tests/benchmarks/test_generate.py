@@ -1,11 +1,8 @@
 """The parts of the generation benchmark that need no model."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from benchmarks import generate_sweep, vllm_server
 from benchmarks.generate import (
     CONTINUOUS,
     FULL,
@@ -18,9 +15,6 @@ from benchmarks.generate import (
     faster,
     keys,
 )
-from benchmarks.generate_sweep import best_settings
-from benchmarks.prompts import PROMPTS
-from benchmarks.samplers import sampled
 
 
 def step(variant: str, round_: int, wall_s: float, tokens: tuple[int, ...]) -> Generated:
@@ -35,16 +29,6 @@ def rounds(variant: str, seconds_per_token: float, mean: float = 40.0) -> list[G
         tokens = tuple(int(n) for n in rng.geometric(1 / mean, 128))
         found.append(step(variant, r, seconds_per_token * sum(tokens), tokens))
     return found
-
-
-def test_there_are_128_different_prompts() -> None:
-    assert len(set(PROMPTS)) == len(PROMPTS) == 128
-
-
-def test_the_end_token_counts_and_padding_does_not() -> None:
-    assert sampled([7, 8, 2, 2, 2], [2, 0]) == 3
-    assert sampled([0, 2, 2], [2, 0]) == 1
-    assert sampled([7, 8, 9], [2, 0]) == 3
 
 
 def test_the_ratio_is_against_the_faster_rival_a_token() -> None:
@@ -71,18 +55,3 @@ def test_deviation_is_paired_by_prompt() -> None:
     noise = np.tile([1.0, -1.0], 64)[None]
     assert deviation(prompt_lengths, prompt_lengths + noise) == pytest.approx(0)
     assert deviation(prompt_lengths, prompt_lengths + noise + 1) > 10
-
-
-def test_without_a_sweep_nothing_is_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(generate_sweep, "RESULT", tmp_path / "none.json")
-    with pytest.raises(SystemExit, match="--sweep"):
-        best_settings()
-
-
-def test_without_an_environment_there_is_no_vllm_row(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(vllm_server, "PYTHON", tmp_path / "bin" / "python")
-    assert not vllm_server.installed()

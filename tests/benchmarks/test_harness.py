@@ -1,7 +1,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -26,9 +25,8 @@ positive = st.floats(0.1, 10)
 
 @pytest.fixture
 def echo(monkeypatch):
-    here = str(Path(__file__).parent)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([here, *sys.path]))
-    with Worker("echo_worker") as worker:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    with Worker("support.echo_worker") as worker:
         yield worker
 
 

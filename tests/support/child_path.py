@@ -6,10 +6,10 @@ from pathlib import Path
 
 import swarm
 
-_HERE = Path(__file__).parent
+_TESTS = Path(__file__).parents[1]
 _TREE = Path(swarm.__file__).parents[1]
 
 
-def child_path(*folders: Path) -> str:
-    """A PYTHONPATH of the tree under test, `tests/support` and `folders`."""
-    return os.pathsep.join(map(str, (_TREE, _HERE, *folders)))
+def child_path() -> str:
+    """A PYTHONPATH of the tree under test and of `support`."""
+    return os.pathsep.join(map(str, (_TREE, _TESTS)))

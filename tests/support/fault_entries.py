@@ -1,4 +1,4 @@
-"""What fault tests run in place of `swarm.train.train`, chosen by `config.seed`.
+"""What fault tests run in place of `swarm.train.loop.train`, chosen by `config.seed`.
 
 Seeds below 100 finish. Above, the hundreds say what goes wrong (see `ENTRY`).
 """
@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import swarm
-from swarm.config import TrainConfig
-from swarm.runfolder import RunResult, RunWriter, read_rows
-from swarm.tasks import RewardFailed
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import RunResult, RunWriter, read_rows
+from swarm.errors import RewardFailed
 
-ENTRY = "fault_entries:run"
+ENTRY = "support.fault_entries:run"
 RAISES, KILLED_ONCE, HANGS, KILLED_ALWAYS, UNSEALED, DIVERGES, SICK, REWARD = range(100, 900, 100)
-BROKEN_REWARD = "fault_entries:broken_reward"
+BROKEN_REWARD = "support.fault_entries:broken_reward"
 STEP_SECONDS = 0.05
 
 

@@ -1,13 +1,13 @@
-"""Drives a study in a process of its own: `study_driver.py HOME STUDY`; its trials are faults."""
+"""Drives a study in a process of its own: `-m support.study_driver HOME STUDY`. Its trials are
+faults."""
 
 import sys
 from pathlib import Path
 
-import fault_entries
-
 from autoresearch.execute.observer import Silent
-from autoresearch.planner.drive import run_study
-from autoresearch.study.paths import Home
+from autoresearch.run.study import run_study
+from autoresearch.study.home import Home
+from support import fault_entries
 from swarm import models
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Random models that need no build, on one torch thread. Puts this folder on the import path."""
+"""Random models that need no build, on one torch thread."""
 
 from pathlib import Path
 
 import pytest
 import torch
-from random_models import gpt2, llama
+from support.models import gpt2, llama, save_llama
 from torch import nn
 
 torch.set_num_threads(1)
@@ -25,14 +25,4 @@ def random_gpt2() -> nn.Module:
 @pytest.fixture(scope="session")
 def random_llama_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A saved random Llama with the character tokenizer, as `model.ref` takes it."""
-    from transformers import GenerationConfig
-
-    from swarm.models.tokenizer import build_tokenizer
-
-    folder = tmp_path_factory.mktemp("models") / "random-llama"
-    tokenizer = build_tokenizer()
-    model = llama(vocabulary=len(tokenizer))
-    model.generation_config = GenerationConfig(eos_token_id=tokenizer.eos_token_id)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return save_llama(tmp_path_factory.mktemp("models") / "random-llama")

@@ -2,13 +2,14 @@ import math
 from pathlib import Path
 
 import pytest
-from synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
 from autoresearch.analysis.scores import by_candidate, by_seed, final_value, score, scores, series
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 from autoresearch.study.plan import TrialScore
-from swarm.config import EvalSettings, TrainConfig
-from swarm.runfolder import RunWriter
+from swarm.config.parts import EvalSettings
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import RunWriter
 
 CONFIG = TrainConfig(steps=40, evaluation=EvalSettings(every=10))
 

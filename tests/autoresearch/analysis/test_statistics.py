@@ -60,6 +60,11 @@ def test_the_mean_interval_agrees_with_scipy():
     assert (ours.mean, ours.n) == (pytest.approx(0.666), 5)
 
 
+def test_the_pooled_sd_is_unknown_without_two_scores_that_differ():
+    for arms in ([], [[], [0.5]], [[0.5, 0.5]]):
+        assert pooled_sd(arms) is None
+
+
 def test_the_pooled_sd_weighs_arms_by_degrees_of_freedom():
     arms = [A, B[:3], [0.5]]
     squares = 4 * np.var(A, ddof=1) + 2 * np.var(B[:3], ddof=1)

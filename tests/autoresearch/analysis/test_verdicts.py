@@ -1,5 +1,6 @@
 import pytest
-from planned_scores import claim, plan, scores
+from support.planned_scores import scores
+from support.plans import claim, comparison
 
 from autoresearch.analysis.statistics import contrast, holm, tost
 from autoresearch.analysis.verdicts import decide, should_stop
@@ -22,7 +23,7 @@ def one(made, by_arm, *, look=5, looks=(5,), **kwargs):
 
 
 def once(direction, **kwargs):
-    return plan(claim(direction), looks=(5,), **kwargs)
+    return comparison(claim(direction), looks=(5,), **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_a_verdict_carries_the_registered_statistics():
 
 def test_a_look_uses_the_first_registered_seeds_and_a_corrected_level():
     looks, late = (5, 10), [0.9] * 5
-    made = plan(claim("greater"), looks=looks)
+    made = comparison(claim("greater"), looks=looks)
     b = around(0.53, 2)
     verdict = one(made, {"a": A + late, "b": b + late}, look=5, looks=looks)
     known = contrast(b, A, alpha=nominal_alpha(0.05, looks))
@@ -99,12 +100,14 @@ def test_more_looks_make_the_same_scores_less_conclusive():
     by_arm = {"a": A, "b": around(0.54, 2)}
     assert one(once("greater"), by_arm).verdict == "supported"
     looks = (5, 10, 15)
-    verdict = one(plan(claim("greater")), by_arm, look=5, looks=looks)
+    verdict = one(comparison(claim("greater")), by_arm, look=5, looks=looks)
     assert verdict.verdict == "inconclusive"
 
 
 def test_holm_counts_every_hypothesis_of_the_plan():
-    made = plan(claim("greater", "b"), claim("greater", "c"), claim("greater", "d"), looks=(5,))
+    made = comparison(
+        claim("greater", "b"), claim("greater", "c"), claim("greater", "d"), looks=(5,)
+    )
     by_arm = {"a": A, "b": around(0.54, 2), "c": around(0.53, 2), "d": around(0.60)}
     verdicts = decide(made, scores(by_arm), look=5, looks=(5,))
     raw = [contrast(by_arm[arm], A).p_two_sided for arm in "bcd"]
@@ -114,7 +117,7 @@ def test_holm_counts_every_hypothesis_of_the_plan():
 
 
 def test_an_untested_hypothesis_stays_in_the_family():
-    made = plan(claim("greater", "b"), claim("greater", "c"), looks=(5,))
+    made = comparison(claim("greater", "b"), claim("greater", "c"), looks=(5,))
     by_arm = {"a": A, "b": around(0.53, 2), "c": [0.9, None, None, None, None]}
     tested, untested = decide(made, scores(by_arm), look=5, looks=(5,))
     assert tested.p_adjusted == pytest.approx(2 * contrast(by_arm["b"], A).p_two_sided)
@@ -132,7 +135,7 @@ def test_several_tasks_are_averaged_seed_by_seed():
 
 
 def test_each_hypothesis_reads_the_scores_of_its_metric():
-    made = plan(claim("greater"), claim("less", metric="completions/mean_length"), looks=(5,))
+    made = comparison(claim("greater"), claim("less", metric="completions/mean_length"), looks=(5,))
     both = [
         *scores({"a": A, "b": around(0.6)}, metric="eval/acc"),
         *scores({"a": around(9), "b": around(7)}, metric="completions/mean_length"),
@@ -200,7 +203,7 @@ def test_scores_without_spread_decide_nothing(b):
 
 
 def test_tampered_evidence_makes_every_verdict_invalid():
-    made = plan(claim("greater"), claim("less", "c"), looks=(5,))
+    made = comparison(claim("greater"), claim("less", "c"), looks=(5,))
     by_arm = {"a": A, "b": around(0.9), "c": around(0.1)}
     verdicts = decide(made, scores(by_arm), look=5, looks=(5,), invalid_reason="manifest differs")
     assert {(v.verdict, v.reason) for v in verdicts} == {("invalid", "manifest differs")}
@@ -236,7 +239,7 @@ TWO = (claim("greater", "b"), claim("greater", "c"))
 
 
 def stop_at_5(b, c):
-    made = plan(*TWO, looks=(5, 10))
+    made = comparison(*TWO, looks=(5, 10))
     verdicts = decide(made, scores({"a": A, "b": b, "c": c}), look=5, looks=(5, 10))
     return should_stop(made, verdicts, 5, (5, 10))
 
@@ -252,7 +255,7 @@ def test_a_study_stops_once_every_hypothesis_has_a_verdict():
 
 
 def test_a_study_stops_at_the_last_look():
-    made = plan(*TWO, looks=(5,))
+    made = comparison(*TWO, looks=(5,))
     by_arm = {"a": A, "b": around(0.52, 4), "c": around(0.52, 4)}
     verdicts = decide(made, scores(by_arm), look=5, looks=(5,))
     stop, reason = should_stop(made, verdicts, 5, (5,))

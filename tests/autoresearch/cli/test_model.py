@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.cli.model import require
-from autoresearch.study.errors import BadInput
+from swarm import models
+from swarm.errors import Refusal
 
 NAME = "smollm2-135m-instruct"
 
@@ -48,7 +48,7 @@ def test_list_says_what_is_here_and_what_it_is() -> None:
     ("arguments", "said"),
     [
         (("add", "smollm2-135m"), f"did you mean {NAME}?"),
-        (("add", "tiny"), "autoresearch model build tiny"),
+        (("add", "tiny"), "it comes with this package"),
         (("build", NAME), f"autoresearch model add {NAME}"),
         (("build", "tinny"), "did you mean tiny?"),
     ],
@@ -68,10 +68,15 @@ def test_an_index_that_cannot_serve_it_is_one_line(tmp_path: Path, cache: Path) 
     assert [path.suffix for path in cache.iterdir()] == [".lock"]
 
 
-def test_require() -> None:
-    require("tiny")
-    with pytest.raises(BadInput, match=rf"model\.ref: .*autoresearch model add {NAME}"):
-        require(NAME)
+def test_a_model_that_must_be_fetched_is_refused_until_it_is() -> None:
+    models.check("tiny")
+    with pytest.raises(Refusal, match=rf"model\.ref: .*autoresearch model add {NAME}"):
+        models.check(NAME)
+
+
+def test_building_anew_needs_a_folder_of_its_own(tmp_path: Path) -> None:
+    done = autoresearch("build", "tiny", "--out", str(tmp_path), code=2)
+    assert done.stderr == f"error: out: {tmp_path} exists; give another folder\n"
 
 
 @pytest.mark.models
@@ -80,9 +85,8 @@ def test_the_real_weights(cache: Path) -> None:
     """Fetched, converted, and still a model that answers."""
     import torch
 
-    from swarm import models
-    from swarm.config import ModelSettings
-    from swarm.models.load import load_base
+    from swarm.config.parts import ModelSettings
+    from swarm.policy.base_model import load_base
 
     autoresearch("add", NAME)
     (row,) = [
@@ -93,7 +97,7 @@ def test_the_real_weights(cache: Path) -> None:
     assert row["present"]
     assert row["bytes"] > 500e6
     assert row["digest"] == models.describe(NAME)["digest"]
-    require(NAME)
+    models.check(NAME)
 
     base = load_base(ModelSettings(ref=NAME), "cpu")
     assert sum(p.numel() for p in base.host.model.parameters()) == 134_515_008

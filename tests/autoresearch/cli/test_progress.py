@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 import pytest
-from synthetic_study import CONTROL, TREATMENT, Shape, make_plan, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, make_plan, make_study
 
 from autoresearch.cli.progress import CLOSING_SECONDS, StudyProgress, planned, score_of
 from autoresearch.study.facts import AttemptFacts, TrialFacts
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 
 
 class Clock:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoresearch.design.arms import build_arms
-from autoresearch.study.errors import BadInput
 from autoresearch.study.plan import Factor
+from swarm.errors import Refusal
 
 LEVEL = st.one_of(
     st.none(),
@@ -100,6 +100,6 @@ def test_ids_are_unique_file_names(levels):
     ],
 )
 def test_a_design_that_compares_nothing_is_bad_input(factors, field):
-    with pytest.raises(BadInput) as caught:
+    with pytest.raises(Refusal) as caught:
         build_arms(factors)
     assert caught.value.field == field

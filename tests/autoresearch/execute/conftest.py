@@ -1,8 +1,8 @@
 """One local Ray for the tests of a module; they run `fault_entries` in place of the trainer."""
 
-import fault_entries
 import pytest
-from child_path import child_path
+from support import fault_entries
+from support.child_path import child_path
 
 from swarm.cluster.cluster import Cluster
 

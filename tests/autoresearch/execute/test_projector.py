@@ -3,16 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
-import fault_entries as entries
 import pytest
 from mlflow.tracking import MlflowClient
-from small_wave import STUDY, specs
+from support import fault_entries as entries
+from support.small_trials import STUDY, specs
 
 from autoresearch.execute import projector as module
 from autoresearch.execute.projector import Projector, rebuild
 from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 
 
 @pytest.fixture

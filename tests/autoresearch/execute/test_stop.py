@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autoresearch.execute.stop import stop_requests
-from autoresearch.study.errors import Paused
+from autoresearch.study.endings import Paused
 
 
 def test_without_a_request_nothing_happens(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from autoresearch.playbook import Library, MalformedPlaybook
 from autoresearch.playbook.library import BUILT_IN, overlay
-from autoresearch.study.errors import BadInput
+from swarm.errors import Refusal
 
 HEAD = "schema: autoresearch/playbook/v1\n"
 
@@ -76,9 +76,9 @@ def test_extends_merges_maps_replaces_lists_and_takes_away(library: Library) -> 
 
 
 def test_an_unknown_playbook_names_the_nearest(library: Library) -> None:
-    with pytest.raises(BadInput, match="did you mean advantage-std"):
+    with pytest.raises(Refusal, match="did you mean advantage-std"):
         library.load("advantag-std")
-    with pytest.raises(BadInput, match="there is no file"):
+    with pytest.raises(Refusal, match="there is no file"):
         library.load("no/such.yaml")
 
 

@@ -1,10 +1,10 @@
 from pathlib import Path
 
-from synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
 from autoresearch.analysis.claims import ClaimSet, compute
 from autoresearch.report import Change, diff
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 
 
 def claims_of(home: Path, shape: Shape) -> ClaimSet:

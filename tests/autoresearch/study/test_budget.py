@@ -6,9 +6,9 @@ import pytest
 
 from autoresearch.study import plan
 from autoresearch.study.budget import SAVE_EVERY, Budget
-from autoresearch.study.errors import BudgetExhausted
+from autoresearch.study.endings import BudgetExhausted
+from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.paths import Home
 
 LIMITS = plan.Budget(seconds=100, trial_seconds=10)
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoresearch.study import lease, schema
-from autoresearch.study.errors import Leased
+from autoresearch.study import database, lease
+from autoresearch.study.endings import Leased
+from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.paths import Home
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.paths import Home
+from autoresearch.study.home import Home
 ledger = Ledger.open(Home(Path(sys.argv[1])))
 with ledger.hold("s1"):
     ledger.create_study("s1", "topic", {})
@@ -78,7 +78,7 @@ def test_a_stale_token_cannot_write(home: Home) -> None:
     old = Ledger.open(home)
     with old.hold("s1"):
         old.create_study("s1", "topic", {})
-        schema_db = schema.connect(home.ledger_file)
+        schema_db = database.connect(home.ledger_file)
         schema_db.execute("UPDATE leases SET pid = NULL")  # as if it had been declared dead
         new = Ledger.open(home)
         with new.hold("s1"):
@@ -100,13 +100,13 @@ def test_a_lease_is_given_back(home: Home) -> None:
     for _ in range(3):
         with Ledger.open(home).hold("s1"):
             pass
-    token = schema.connect(home.ledger_file).execute("SELECT token FROM leases").fetchone()[0]
+    token = database.connect(home.ledger_file).execute("SELECT token FROM leases").fetchone()[0]
     assert token == 3
 
 
 def _db(home: Home):
-    schema.create(home.ledger_file)
-    return schema.connect(home.ledger_file)
+    database.create(home.ledger_file)
+    return database.connect(home.ledger_file)
 
 
 def test_a_holder_elsewhere_is_replaced_only_after_silence(home: Home) -> None:
@@ -136,7 +136,7 @@ def test_a_reused_pid_and_a_reboot_are_seen(home: Home) -> None:
 
 @given(st.lists(st.sampled_from(["acquire", "release"]), max_size=12))
 def test_tokens_only_grow(actions: list[str]) -> None:
-    db = schema.connect(Path("/nonexistent"))  # in memory
+    db = database.connect(Path("/nonexistent"))  # in memory
     me, tokens = lease.Holder.current(), [0]
     for action in actions:
         if action == "release":
@@ -152,7 +152,7 @@ def test_tokens_only_grow(actions: list[str]) -> None:
 def test_the_heartbeat_beats(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "BEAT", 0.02)
     with Ledger.open(home).hold("s1"):
-        db = schema.connect(home.ledger_file)
+        db = database.connect(home.ledger_file)
         beats = set()
         while len(beats) < 3:
             beats.add(db.execute("SELECT heartbeat FROM leases").fetchone()[0])
@@ -160,9 +160,10 @@ def test_the_heartbeat_beats(home: Home, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_new_ledger_can_be_created_by_many_at_once(home: Home) -> None:
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(schema.create, [home.ledger_file] * 8))
+        list(pool.map(database.create, [home.ledger_file] * 8))
     assert (
-        schema.connect(home.ledger_file).execute("SELECT count(*) FROM studies").fetchone()[0] == 0
+        database.connect(home.ledger_file).execute("SELECT count(*) FROM studies").fetchone()[0]
+        == 0
     )
 
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-import fault_entries as entries
 import pytest
+from support import fault_entries as entries
 
 from swarm.cluster.actor import Job, Outcome, one_line, run_job
-from swarm.config import TrainConfig
-from swarm.runfolder import check_seal, read_result
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import check_seal, read_result
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_a_failing_reward_is_final_and_named(tmp_path: Path) -> None:
     [
         ({"config": {"seed": -1}}, "ValidationError"),
         ({"entry": "no_such_module:run"}, "No module named 'no_such_module'"),
-        ({"entry": "fault_entries:no_such"}, "no attribute 'no_such'"),
+        ({"entry": "support.fault_entries:no_such"}, "no attribute 'no_such'"),
     ],
 )
 def test_what_cannot_start_is_a_failure(tmp_path: Path, changes: dict, cause: str) -> None:

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scored_groups import episode, group
+from support.scored_groups import episode, group
 
 from swarm import tasks
-from swarm.config import DataSettings, TaskSettings, TrainConfig
+from swarm.config.parts import DataSettings, TaskSettings
+from swarm.config.train import TrainConfig
 from swarm.dataflow.difficulty import EXPLORE, KEEP, SignalByLevel
 from swarm.dataflow.prompts import batch_problems
 from swarm.records import Group

@@ -1,9 +1,9 @@
 """Dynamic sampling: groups without signal are replaced, within bounds, and all is counted."""
 
 import pytest
-from scored_groups import episode, group
+from support.scored_groups import episode, group
 
-from swarm.config import DataSettings
+from swarm.config.parts import DataSettings
 from swarm.dataflow.drawing import draw_batch
 from swarm.records import Group
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm import tasks
-from swarm.config import DataSettings, TaskSettings
+from swarm.config.parts import DataSettings, TaskSettings
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.tasks import Problem
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from swarm import tasks
-from swarm.config import SamplingSettings, TaskSettings
+from swarm.config.parts import SamplingSettings, TaskSettings
 from swarm.dataflow.rollout import roll_out
 from swarm.models.tokenizer import build_tokenizer
 from swarm.records import Completion, SampleRequest, StopReason

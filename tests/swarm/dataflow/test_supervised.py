@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from swarm import tasks
-from swarm.config import TaskSettings
+from swarm.config.parts import TaskSettings
 from swarm.dataflow.supervised import supervised_batch
 from swarm.models.tokenizer import build_tokenizer
 from swarm.records import TokenTree

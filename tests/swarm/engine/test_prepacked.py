@@ -4,8 +4,8 @@ from itertools import chain
 
 import pytest
 import torch
+from support.models import llama
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
 
 from swarm.engine.prepacked import LEAST, PackedBase
 from swarm.engine.torch_engine import TorchEngine
@@ -17,18 +17,7 @@ WIDE = 2**8  # squared it is LEAST
 
 @pytest.fixture
 def wide() -> AdapterHost:
-    torch.manual_seed(0)
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=WIDE,
-            hidden_size=WIDE,
-            intermediate_size=2 * WIDE,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            tie_word_embeddings=True,
-        )
-    ).eval()
+    model = llama(WIDE, scale=0.02, hidden=WIDE, mlp=2 * WIDE, tied=True)
     return AdapterHost.wrap(model)
 
 

@@ -8,8 +8,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import VOCABULARY, gpt2, llama
 from scipy import stats
+from support.models import VOCABULARY, gpt2, llama
 from torch import nn
 
 from swarm import seeds

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.advantages import (
     STD_EPSILON,
     episode_advantages,

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from swarm.algorithms.settings import BOUNDS
-from swarm.config import AlgorithmSettings, CorrectionSettings
+from swarm.config.algorithm import BOUNDS, AlgorithmSettings, CorrectionSettings
 from swarm.learn.corrections import correction
 from swarm.learn.loss import LossParts, policy_loss
 from swarm.learn.ratios import MAX_LOG_RATIO

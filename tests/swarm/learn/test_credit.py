@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scored_groups import episode, group, random_groups
+from support.scored_groups import episode, group, random_groups
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.credit import credited_trees, keep_groups, plain_trees, reward_range
 from swarm.records import Group, TokenTree
 

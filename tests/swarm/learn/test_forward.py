@@ -4,14 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
-import naive
 import numpy as np
 import pytest
 import torch
-from forests import forests, group_tree, random_node
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_models import VOCABULARY, gpt2, llama
+from support import naive
+from support.forests import forests, group_tree, random_node
+from support.models import VOCABULARY, gpt2, llama
 from torch import Tensor, nn
 from transformers import MistralConfig, MistralForCausalLM
 

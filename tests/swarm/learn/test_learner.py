@@ -5,17 +5,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import naive
 import numpy as np
 import pytest
 import torch
-from forests import group_tree, token_trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scored_groups import episode, group, random_groups
+from support import naive
+from support.forests import group_tree, token_trees
+from support.scored_groups import episode, group, random_groups
 from torch import Tensor, nn
 
-from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees, keep_groups, plain_trees
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.learner import Diverged, Learner, micro_batches, scheduled_lr

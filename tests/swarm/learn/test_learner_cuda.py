@@ -4,10 +4,11 @@ import copy
 
 import pytest
 import torch
-from scored_groups import random_groups
+from support.scored_groups import random_groups
 from torch import Tensor, nn
 
-from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy.lora import AdapterHost

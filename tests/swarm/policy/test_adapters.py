@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from random_models import llama
+from support.models import llama
 from torch import Tensor
 
+from swarm.errors import BadAdapter
 from swarm.policy.adapters import CONFIG_FILE, find_adapter, load_adapter
-from swarm.policy.errors import BadAdapter
 from swarm.policy.lora import AdapterHost
 
 BATCH = torch.tensor([[3, 4, 5, 6, 7], [8, 9, 10, 11, 12]])

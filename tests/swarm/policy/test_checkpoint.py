@@ -5,18 +5,19 @@ from pathlib import Path
 
 import pytest
 import torch
-from random_models import llama
-from scored_groups import random_groups
+from support.models import llama
+from support.scored_groups import random_groups
 from torch import nn
 
-from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings, PolicySettings
+from swarm.disk.storage import Storage
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy import checkpoint
 from swarm.policy.checkpoint import OPTIMIZER, POLICY, STATE, RunState, name_of
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
-from swarm.storage import Storage
 
 OPTIM = OptimSettings(lr=1e-2, weight_decay=0.01)
 

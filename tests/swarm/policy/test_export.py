@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 from peft import PeftModel
-from random_models import llama
+from support.models import llama
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM
 
-from swarm.config import ModelSettings, OptimSettings, PolicySettings
+from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.policy.export import export
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from swarm import models
-from swarm.config import ModelSettings, OptimSettings, PolicySettings
+from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.models import smollm2
-from swarm.models.load import Base, load_base
+from swarm.policy.base_model import Base, load_base
 from swarm.policy.export import export
 from swarm.policy.policy import Policy
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from scored_groups import random_groups
+from support.scored_groups import random_groups
 from torch import Tensor, nn
 
-from swarm.config import AlgorithmSettings, OptimSettings, PolicySettings
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.learner import Learner

@@ -1,0 +1,40 @@
+"""Which claims a study has."""
+
+from pathlib import Path
+
+import pytest
+from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+
+from autoresearch.analysis.claims import Claim, compute
+from autoresearch.study.facts import StudyFacts
+from autoresearch.study.home import Home
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
+    home = Home(tmp_path_factory.mktemp("claims"))
+    return make_study(home, Shape(failed=(), length_hypothesis=True))
+
+
+@pytest.fixture(scope="module")
+def claims(facts: StudyFacts) -> dict[str, Claim]:
+    return compute(facts).by_id()
+
+
+def test_ids_are_unique_and_runs_exist(facts: StudyFacts) -> None:
+    found = compute(facts).claims
+    runs = {f"{t.spec.id}/{a.number}" for t in facts.trials for a in t.attempts}
+    assert len({claim.id for claim in found}) == len(found)
+    assert {run for claim in found for run in claim.runs} <= runs
+    assert all(claim.runs for claim in found if claim.kind == "outcome")
+
+
+def test_a_study_without_scores_still_has_claims(tmp_path: Path) -> None:
+    everything = tuple(
+        ("confirm", arm, s) for arm in (CONTROL, TREATMENT) for s in range(7200, 7205)
+    )
+    facts = make_study(Home(tmp_path), Shape(failed=everything))
+    claims = compute(facts).by_id()
+    assert claims["H1.verdict"].value == "invalid"
+    assert "H1.effect" not in claims
+    assert claims["trials.all.failed"].value == 10

@@ -1,0 +1,66 @@
+"""An attempt as its driver sees it."""
+
+import math
+from pathlib import Path
+
+import pytest
+from support.plans import trial_spec
+
+from autoresearch.execute.following import Following, finite
+from autoresearch.study.facts import AttemptFacts
+from swarm.disk.folder import RunWriter
+
+
+@pytest.fixture
+def following(tmp_path: Path) -> Following:
+    return Following(trial_spec(1), AttemptFacts(1, tmp_path / "attempt", "running"))
+
+
+def test_rows_come_once_and_are_kept(following: Following) -> None:
+    assert following.read() == []
+    writer = RunWriter(following.attempt.folder)
+    writer.metrics(0, 0.0, {"reward/mean": 0.25})
+    assert [row["step"] for row in following.read()] == [0]
+    writer.metrics(1, 1.0, {"reward/mean": 0.5})
+    assert [row["step"] for row in following.read()] == [1]
+    assert following.read() == []
+    assert [row["step"] for row in following.rows] == [0, 1]
+
+
+def test_waiting_for_a_core_is_no_part_of_its_time(
+    following: Following, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("autoresearch.execute.following.time.monotonic", lambda: now[0])
+    assert following.seconds() == 0
+    now[0] = 130.0
+    assert following.seconds() == 0
+    following.attempt.folder.mkdir()
+    assert following.seconds() == 0
+    now[0] = 137.5
+    assert following.seconds() == 7.5
+
+
+def test_the_last_finite_value_of_each_metric_counts(following: Following) -> None:
+    writer = RunWriter(following.attempt.folder)
+    writer.metrics(0, 0.0, {"eval/acc": 0.25, "completions/mean_length_wrong": 4.0})
+    writer.metrics(1, 1.0, {"eval/acc": 0.5, "completions/mean_length_wrong": math.nan})
+    writer.metrics(2, 2.0, {"reward/mean": 0.75})
+    following.read()
+    assert following.last_values() == {
+        "eval/acc": 0.5,
+        "completions/mean_length_wrong": 4.0,
+        "reward/mean": 0.75,
+    }
+
+
+def test_an_alarm_is_raised_once(following: Following) -> None:
+    RunWriter(following.attempt.folder).metrics(0, 0.0, {"loss/policy": math.nan})
+    following.read()
+    assert following.alarms() == []  # too few rows to look at
+    assert [alarm.kind for alarm in following.alarms(ended=True)] == ["non-finite"]
+    assert following.alarms(ended=True) == []
+
+
+def test_what_is_not_a_number_is_left_out() -> None:
+    assert finite({"a": 1.0, "b": math.nan, "c": math.inf, "d": 0}) == {"a": 1.0, "d": 0}

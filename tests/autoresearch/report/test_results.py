@@ -1,0 +1,39 @@
+"""What came out and what went wrong, as sections."""
+
+from pathlib import Path
+
+import pytest
+from support.synthetic_study import Shape, make_study
+
+from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.report.render import render
+from autoresearch.study.home import Home
+
+
+@pytest.fixture(scope="module")
+def claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimSet:
+    home = Home(tmp_path_factory.mktemp("render"))
+    return compute(make_study(home, Shape(length_hypothesis=True)))
+
+
+def claims_of(home: Path, shape: Shape) -> ClaimSet:
+    return compute(make_study(Home(home), shape))
+
+
+def test_failures_causes_and_adapters_are_told(claims: ClaimSet) -> None:
+    text = render(claims)
+    assert "RuntimeError: the worker was killed (out of memory)" in text
+    assert "loss was NaN at step 33" in text
+    assert "attempt 1 lost: driver ended" in text
+    assert "| zero-spread | pilot | `adv_std-group` | 1 | 21 | no reward spread in many" in text
+    assert "- the budget of 600 s was raised to 900 s" in text
+    assert "/1/adapter`](../../runs/adv-std-7c1e/attempts/" in text
+
+
+def test_a_hypothesis_on_entropy_is_shown_with_accuracy_curves(tmp_path: Path) -> None:
+    claims = claims_of(tmp_path, Shape(metric="policy/entropy", failed=()))
+    text = render(claims)
+    assert claims.by_id()["H1.effect"].unit == "nats per token"
+    assert "(figures/curves.png)" in text
+    assert "| `eval/acc` at step | 0 |" in text
+    assert "**Score.** A trial's score on `policy/entropy` is the mean over the training" in text

@@ -1,0 +1,31 @@
+"""Files that are no ledger of this version."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from autoresearch.study import database
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger
+from swarm.errors import Refusal
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_a_newer_ledger_is_refused(home: Home) -> None:
+    database.create(home.ledger_file)
+    with sqlite3.connect(home.ledger_file) as db:
+        db.execute(f"PRAGMA user_version = {database.VERSION + 1}")
+    with pytest.raises(Refusal, match=f"schema {database.VERSION + 1}.*upgrade"):
+        Ledger.open(home)
+
+
+def test_a_file_that_is_no_ledger_is_refused(home: Home) -> None:
+    home.runs.mkdir()
+    home.ledger_file.write_text("not a database, but long enough to have a header " * 10)
+    with pytest.raises(Refusal, match="no SQLite file"):
+        Ledger.open(home)

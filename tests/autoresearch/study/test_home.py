@@ -1,0 +1,33 @@
+"""Where things are kept, and what is wrong with a place that cannot keep them."""
+
+from pathlib import Path
+
+import pytest
+
+from autoresearch.study.home import Home
+from swarm.errors import Refusal
+
+
+def test_a_home_is_the_working_folder_unless_named(tmp_path: Path) -> None:
+    assert Home.locate({}, tmp_path).root == tmp_path
+    assert Home.locate({"AUTORESEARCH_HOME": ""}, tmp_path).root == tmp_path
+    assert Home.locate({"AUTORESEARCH_HOME": "sub"}, tmp_path).root == tmp_path / "sub"
+    assert Home.locate({"AUTORESEARCH_HOME": "/else"}, tmp_path).root == Path("/else")
+
+
+def test_checking_a_writable_home_creates_nothing(tmp_path: Path) -> None:
+    Home(tmp_path / "new" / "home").check_writable()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("")
+    with pytest.raises(
+        Refusal, match=r"home: .*runs cannot be written \(Not a directory\); .*AUTORESEARCH_HOME"
+    ):
+        Home(tmp_path).check_writable()
+
+
+def test_a_place_that_cannot_be_written_is_named() -> None:
+    with pytest.raises(Refusal, match="/proc cannot be written"):
+        Home(Path("/proc/home")).check_writable()

@@ -1,0 +1,51 @@
+"""Which alarms of a run are new."""
+
+import math
+
+from autoresearch.watch.raised import LOOK_EVERY, RaisedAlarms
+from swarm.config.train import TrainConfig
+
+TWO_UPDATES = TrainConfig().with_values({"batch.minibatches": 2})
+
+
+def rows(count: int, **changes: float) -> list[dict]:
+    """Rows of a run that earns something, with other metrics as given (`/` written as `__`)."""
+    values = {name.replace("__", "/"): value for name, value in changes.items()}
+    return [
+        {"step": step, "wall": float(step), "metrics": {"reward/mean": 0.5, **values}}
+        for step in range(count)
+    ]
+
+
+def kinds(raised: RaisedAlarms, found: list[dict], *, ended: bool = False) -> list[str]:
+    return [alarm.kind for alarm in raised.new(found, ended=ended)]
+
+
+def test_each_kind_is_raised_once() -> None:
+    raised = RaisedAlarms(TWO_UPDATES)
+    sick = rows(3 * LOOK_EVERY, loss__policy=math.nan)
+    assert kinds(raised, sick[:LOOK_EVERY]) == ["non-finite"]
+    assert kinds(raised, sick[: 2 * LOOK_EVERY]) == []
+    assert kinds(raised, sick, ended=True) == []
+
+
+def test_another_kind_is_new() -> None:
+    raised = RaisedAlarms(TWO_UPDATES)
+    assert kinds(raised, rows(LOOK_EVERY, mismatch__kl=0.2)) == ["mismatch"]
+    both = rows(2 * LOOK_EVERY, mismatch__kl=0.2, policy__kl_ref=9.0)
+    assert kinds(raised, both) == ["kl-blow-up"]
+
+
+def test_few_new_rows_are_not_looked_at_until_there_are_enough_or_the_run_ends() -> None:
+    raised = RaisedAlarms(TWO_UPDATES)
+    assert kinds(raised, rows(LOOK_EVERY)) == []
+    sick = rows(2 * LOOK_EVERY - 1, loss__policy=math.nan)
+    assert kinds(raised, sick) == []
+    assert kinds(raised, sick, ended=True) == ["non-finite"]
+
+
+def test_what_only_the_whole_run_can_tell_comes_at_its_end() -> None:
+    raised = RaisedAlarms(TWO_UPDATES)
+    whole = rows(4 * LOOK_EVERY, policy__clip_frac=0.0)
+    assert kinds(raised, whole) == []
+    assert kinds(raised, whole, ended=True) == ["clip-never-binds"]

@@ -1,0 +1,1 @@
+"""What tests share: small models, plans, runs, and processes that they start."""

@@ -1,0 +1,21 @@
+"""A driver in a process of its own: `-m support.trial_driver ROOT ADDRESS|local STEPS SEED...`."""
+
+import sys
+from pathlib import Path
+
+from autoresearch.study.endings import Paused
+from support import fault_entries
+from support.small_trials import STUDY, holding, specs
+from swarm.cluster.cluster import Cluster
+
+root, address, steps, *seeds = sys.argv[1:]
+study = Path(root) / "runs" / STUDY
+entry = fault_entries.ENTRY
+with (
+    Cluster.start(None if address == "local" else address, study, 2, entry=entry) as cluster,
+    holding(Path(root), cluster) as turn,
+):
+    try:
+        turn.run(specs(*map(int, seeds), steps=int(steps)))
+    except Paused:
+        sys.exit(3)

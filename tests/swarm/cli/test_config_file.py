@@ -1,0 +1,43 @@
+"""Configs from files and settings."""
+
+from pathlib import Path
+
+import pytest
+
+from swarm.cli.config_file import read_file
+
+pytestmark = pytest.mark.usefixtures("tiny_model")
+
+SMALL = """
+steps: 3
+task: {ref: reverse, args: {min: 3, max: 5}}
+batch: {rollouts: 16, group_size: 4}
+evaluation: {every: 3, prompts: 16}
+checkpoint_every: 1
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small config in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("AUTORESEARCH_HOME", raising=False)
+    path = tmp_path / "small.yaml"
+    path.write_text(SMALL)
+    return path
+
+
+class TestFiles:
+    def test_a_tasks_path_is_relative_to_the_file_in_which_it_stands(self, config: Path) -> None:
+        folder = config.parent / "inner"
+        folder.mkdir()
+        rows = "".join(f'{{"prompt": "{i}>", "answer": {i}}}\n' for i in range(99))
+        (folder / "data.jsonl").write_text(rows)
+        inner = folder / "own.yaml"
+        inner.write_text("task: {ref: data.jsonl}")
+        found = read_file(inner, [])
+        assert found.task.ref == str(folder / "data.jsonl")
+        assert len(found.task.digest) == 64
+        assert read_file(config, ["task.ref=inner/data.jsonl", "task.args={}"]) == read_file(
+            config, [f"task.ref={folder / 'data.jsonl'}", "task.args={}"]
+        )

@@ -1,0 +1,57 @@
+"""Loading a base model: its device, its precision, its stop tokens."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from swarm.config.parts import ModelSettings
+from swarm.errors import DeviceMissing, ModelUnavailable
+from swarm.policy.base_model import load_base, usable_device
+
+
+@pytest.fixture
+def folder(random_llama_folder: Path, tmp_path: Path) -> Path:
+    """A copy of the model that a test may spoil."""
+    return Path(shutil.copytree(random_llama_folder, tmp_path / "model"))
+
+
+def set_in(file: Path, **values: object) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))
+
+
+@pytest.mark.parametrize("ends", [1, [1, 2]])
+def test_all_end_tokens_stop_a_completion(folder: Path, ends: int | list[int]) -> None:
+    set_in(folder / "generation_config.json", eos_token_id=ends)
+    base = load_base(ModelSettings(ref=str(folder)), "cpu")
+    assert base.stop_tokens == frozenset([ends] if isinstance(ends, int) else ends)
+
+
+def test_a_model_without_an_end_is_refused(folder: Path) -> None:
+    set_in(folder / "generation_config.json", eos_token_id=None)
+    set_in(folder / "config.json", eos_token_id=None)
+    with pytest.raises(ModelUnavailable, match="names no end-of-sequence token"):
+        load_base(ModelSettings(ref=str(folder)), "cpu")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_weights_have_the_precision_asked_for(folder: Path, dtype: str) -> None:
+    base = load_base(ModelSettings(ref=str(folder), dtype=dtype), "cpu")
+    assert {p.dtype for p in base.host.model.parameters()} == {getattr(torch, dtype)}
+    assert base.device == torch.device("cpu")
+    assert not base.host.model.training
+
+
+def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert usable_device("auto") == usable_device("cpu") == "cpu"
+    with pytest.raises(DeviceMissing, match="finds no CUDA device"):
+        usable_device("cuda")
+
+
+def test_auto_takes_the_gpu_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert usable_device("auto") == usable_device("cuda") == "cuda"
+    assert usable_device("cpu") == "cpu"

@@ -1,0 +1,67 @@
+"""Tasks that the user's code makes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swarm.config.parts import TaskSettings
+from swarm.errors import BadTask
+from swarm.tasks import Score, Task, load
+
+CODE = """
+from dataclasses import dataclass, field
+
+@dataclass
+class Made:
+    rows: list
+    def reward(self, prompts, completions, gold, **columns):
+        return [None if c == "" else len(c) / g for c, g in zip(completions, gold)]
+
+def make(most=40):
+    return Made([{"prompt": f"{i}>", "gold": 2} for i in range(most)])
+"""
+
+
+def code(folder: Path, text: str = CODE) -> str:
+    path = folder / "mine.py"
+    path.write_text(text)
+    return f"{path}:make"
+
+
+def own(ref: object, **values: Any) -> Task:
+    return load(TaskSettings(ref=str(ref), **values))
+
+
+class TestCode:
+    def test_it_brings_its_reward(self, tmp_path: Path) -> None:
+        task = own(code(tmp_path))
+        problem = task.draw(np.random.default_rng(0), task.levels)
+        assert task.score(problem, ["", "x", "xy"]) == [
+            Score(None, False),
+            Score(0.5, False),
+            Score(1.0, True),
+        ]
+
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ("def make(:", "mine.py raised SyntaxError"),
+            ("x = 1", "mine.py has no function 'make'"),
+            ("def make():\n    return 1 / 0", "make raised ZeroDivisionError: division by zero"),
+            ("def make():\n    return 3", "make made a int without a function `reward`"),
+            (CODE.replace("rows: list", "lines: list"), "make made something without `rows`"),
+            (CODE.replace('{"prompt": f"{i}>", "gold": 2}', "i"), "row 1 is int"),
+            (CODE.replace('"gold": 2', '"gold": {2}'), "row 1: Object of type set"),
+        ],
+    )
+    def test_what_cannot_be_used_is_named(self, tmp_path: Path, text: str, named: str) -> None:
+        with pytest.raises(BadTask, match=re.escape(named)):
+            own(code(tmp_path, text))
+
+    def test_what_lies_beside_it_is_not_imported(self, tmp_path: Path) -> None:
+        (tmp_path / "beside_it.py").write_text("")
+        with pytest.raises(BadTask, match="ModuleNotFoundError"):
+            own(code(tmp_path, "import beside_it"))

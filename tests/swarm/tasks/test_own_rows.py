@@ -1,0 +1,91 @@
+"""The user's own rows: read, split, refused."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swarm.config.parts import TaskSettings
+from swarm.errors import BadTask
+from swarm.tasks import Score, Task, load
+from swarm.tasks.own_rows import row
+from swarm.tasks.task_family import HELD_OUT
+
+SUMS = [{"prompt": f"{a}+{b}=", "answer": a + b} for a in range(10) for b in range(10)]
+
+
+def written(folder: Path, rows: Sequence[Any], name: str = "data.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def own(ref: object, **values: Any) -> Task:
+    return load(TaskSettings(ref=str(ref), **values))
+
+
+class TestRows:
+    def test_held_out_prompts_are_never_asked(self, tmp_path: Path) -> None:
+        task = own(written(tmp_path, SUMS * 2))
+        held_out = [p.prompt for p in task.evaluation(1000)]
+        rng = np.random.default_rng(0)
+        asked = {task.draw(rng, task.levels).prompt for _ in range(3000)}
+        assert len(set(held_out)) == len(held_out) >= len(SUMS) / HELD_OUT / 3
+        assert not asked & set(held_out)
+        assert asked | set(held_out) == {row["prompt"] for row in SUMS}
+        assert [p.prompt for p in task.evaluation(3)] == held_out[:3]
+
+    def test_levels_are_respected(self, tmp_path: Path) -> None:
+        rows = [{"prompt": f"{i}>", "answer": i, "level": 1 + i % 3} for i in range(90)]
+        task = own(written(tmp_path, rows))
+        rng = np.random.default_rng(0)
+        assert task.levels == (1, 3)
+        assert {task.draw(rng, (1, 2)).level for _ in range(300)} == {1, 2}
+        assert {task.draw(rng, (2, 2)).level for _ in range(300)} == {2}
+        assert task.known_levels == (1, 2, 3)
+
+    @pytest.mark.parametrize(
+        ("text", "named"),
+        [
+            ("", "of 0 rows none"),
+            ('{"prompt": "a", "answer": "b"}\n', "of 1 rows none"),
+            ('\n{"prompt": "a"', "line 2 is no JSON"),
+            ("[1]\n", "line 1 is no JSON object"),
+            ('{"answer": "b"}\n', "row 1 has no `prompt`"),
+            ('{"prompt": "", "answer": "b"}\n', "row 1 has an empty prompt"),
+            ('{"prompt": "a"}\n', "row 1 has no `answer`"),
+            ('{"prompt": "a", "answer": [1]}\n', "row 1: its answer is list"),
+            ('{"prompt": "a", "answer": "b", "level": 0}\n', "row 1: level 0"),
+            ('{"prompt": [{"role": "user"}], "answer": "b"}\n', "row 1 holds a message"),
+        ],
+    )
+    def test_what_cannot_be_used_is_named(self, tmp_path: Path, text: str, named: str) -> None:
+        path = tmp_path / "data.jsonl"
+        path.write_text(text)
+        with pytest.raises(BadTask, match=re.escape(named)):
+            own(path)
+
+    def test_arguments_and_other_rewards_are_refused(self, tmp_path: Path) -> None:
+        path = written(tmp_path, SUMS)
+        with pytest.raises(BadTask, match=r"task\.args\.min"):
+            own(path, args={"min": 3})
+        with pytest.raises(ValueError, match=r"task\.reward 'partial' is unknown; known: exact"):
+            own(path, reward="partial")
+        with pytest.raises(BadTask, match="there is no file"):
+            own(tmp_path / "none.jsonl")
+
+    @given(space=st.sampled_from(["", " ", "\n"]), answer=st.text("0123456789", min_size=1))
+    def test_exact_match_sets_white_space_aside(self, space: str, answer: str) -> None:
+        from swarm.tasks.judges import exact_match
+
+        asked = row(1, {"prompt": "?", "answer": answer})
+        assert exact_match(asked, [space + answer + space, answer + "x"]) == [
+            Score(1.0, True),
+            Score(0.0, False),
+        ]

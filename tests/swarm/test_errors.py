@@ -1,0 +1,72 @@
+"""Refusals are one line that names field, problem and next step, in every process."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from swarm.errors import (
+    BadAdapter,
+    BadStorage,
+    BadTask,
+    DeviceMissing,
+    InfrastructureError,
+    ModelUnavailable,
+    RayUnreachable,
+    Refusal,
+    RewardFailed,
+    closest,
+    did_you_mean,
+)
+
+REFUSALS = [
+    Refusal("seed", "one is no number", "give 0 or more"),
+    BadTask("row 3 has no prompt", "add one"),
+    ModelUnavailable("'x' is no model", "names: tiny"),
+    DeviceMissing(),
+    BadAdapter(Path("runs"), "holds no adapter", "give a run"),
+    BadStorage("s3://x", OSError("no such\n  bucket"), "give a folder"),
+    RayUnreachable("auto", "no Ray cluster answered"),
+]
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
+class TestRefusals:
+    def test_one_line_says_field_problem_and_next_step(self, error: Refusal) -> None:
+        assert isinstance(error, Refusal)
+        assert error.field
+        assert str(error) == f"{error.field}: {error.problem}; {error.next_step}"
+        assert "\n" not in str(error)
+
+    def test_another_process_reads_the_same(self, error: Refusal) -> None:
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert (str(again), again.field, again.next_step) == (
+            str(error),
+            error.field,
+            error.next_step,
+        )
+
+
+def test_without_a_field_the_problem_stands_alone_and_its_first_word_is_the_field() -> None:
+    error = Refusal("", "rollouts 100 is no multiple of 8", "give 96")
+    assert str(error) == "rollouts 100 is no multiple of 8; give 96"
+    assert error.field == "rollouts"
+
+
+def test_a_cluster_that_does_not_answer_is_a_fault_of_the_machinery_too() -> None:
+    assert isinstance(RayUnreachable("auto", "x"), InfrastructureError)
+    assert not isinstance(DeviceMissing(), InfrastructureError)
+
+
+def test_a_failed_reward_names_function_and_row_in_every_process() -> None:
+    error = RewardFailed("praise in mine.py", "returned 'x'", 7)
+    for found in (error, pickle.loads(pickle.dumps(error))):
+        assert str(found) == "praise in mine.py returned 'x' on row 7"
+
+
+def test_the_nearest_name_is_proposed_or_all_of_them() -> None:
+    assert did_you_mean("revers", ["sort", "reverse"]) == "did you mean reverse?"
+    assert did_you_mean("chess", ["sort", "reverse"]) == "known: sort, reverse"
+    assert closest("chess", ["sort"]) == []
+    assert closest("srt", ["sort", "order"]) == ["sort"]

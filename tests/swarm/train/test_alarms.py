@@ -1,0 +1,98 @@
+"""Each alarm is raised by what it names, and a healthy run raises none."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swarm.config.train import TrainConfig
+from swarm.train.alarms import FINITE, alarms
+
+STEPS = 20
+CONFIG = TrainConfig()
+TWO_UPDATES = CONFIG.with_values({"batch.minibatches": 2})
+
+
+def run(**changes: Callable[[int], float]) -> list[dict]:
+    """Rows of a healthy run, but for the metrics in `changes` (`/` written as `__`)."""
+    healthy: dict[str, Callable[[int], float]] = {
+        "reward/mean": lambda s: 0.3 + 0.02 * s,
+        "policy/entropy": lambda s: 1.0 - 0.02 * s,
+        "policy/kl_ref": lambda s: 0.01 * s,
+        "policy/clip_frac": lambda s: 0.01,
+        "policy/ratio_max": lambda s: 1.2,
+        "mismatch/kl": lambda s: 1e-6,
+        "loss/policy": lambda s: -0.01,
+        "optim/grad_norm": lambda s: 0.5,
+        "completions/mean_length": lambda s: 8.0,
+        "completions/mean_length_wrong": lambda s: math.nan,
+        "completions/truncated_frac": lambda s: 0.0,
+    }
+    shape = healthy | {name.replace("__", "/"): f for name, f in changes.items()}
+    return [
+        {"step": s, "wall": float(s), "metrics": {name: f(s) for name, f in shape.items()}}
+        for s in range(STEPS)
+    ]
+
+
+SICK = {
+    "non-finite": {"loss__policy": lambda s: math.nan if s == 12 else 0.0},
+    "entropy-collapse": {
+        "policy__entropy": lambda s: 1.0 if s < 10 else 0.05,
+        "reward__mean": lambda s: 0.4,
+    },
+    "kl-blow-up": {"policy__kl_ref": lambda s: 0.2 * s},
+    "length-explosion": {
+        "completions__mean_length": lambda s: 8.0 + 2 * s,
+        "completions__truncated_frac": lambda s: s / STEPS,
+    },
+    "reward-flat-at-zero": {"reward__mean": lambda s: 0.0},
+    "mismatch": {"mismatch__kl": lambda s: 0.2},
+    "clip-never-binds": {"policy__clip_frac": lambda s: 0.0},
+}
+
+
+def test_a_healthy_run_raises_nothing() -> None:
+    assert alarms(run(), TWO_UPDATES, ended=True) == []
+    assert alarms([], TWO_UPDATES, ended=True) == []
+
+
+@pytest.mark.parametrize("kind", SICK)
+def test_each_sickness_raises_its_alarm_and_no_other(kind: str) -> None:
+    (alarm,) = alarms(run(**SICK[kind]), TWO_UPDATES, ended=True)
+    assert alarm.kind == kind
+    assert alarm.cause
+    assert alarm.step == (12 if kind == "non-finite" else STEPS - 1)
+
+
+def test_a_solved_task_may_end_certain() -> None:
+    sure = run(policy__entropy=lambda s: 1.0 / (s + 1), reward__mean=lambda s: min(1.0, s / 10))
+    assert alarms(sure, CONFIG, ended=True) == []
+
+
+def test_one_update_per_batch_cannot_reach_the_clip_range() -> None:
+    rows = run(policy__clip_frac=lambda s: 0.0)
+    assert alarms(rows, CONFIG, ended=True) == []
+    assert alarms(rows, TWO_UPDATES) == []  # only the whole run can tell
+
+
+def test_the_cause_of_a_mismatch_depends_on_staleness() -> None:
+    rows = run(mismatch__kl=lambda s: 0.2)
+    stale = CONFIG.with_values({"max_staleness": 4})
+    assert "same weights" in alarms(rows, CONFIG)[0].cause
+    assert "4 versions old" in alarms(rows, stale)[0].cause
+
+
+@pytest.mark.parametrize("metric", FINITE)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_every_watched_metric_must_be_finite(metric: str, value: float) -> None:
+    rows = [{"step": 0, "wall": 0.0, "metrics": {metric: value}}]
+    assert [alarm.kind for alarm in alarms(rows, CONFIG)] == ["non-finite"]
+
+
+@given(st.integers(0, STEPS), st.sampled_from(sorted(SICK)))
+def test_a_part_of_a_run_never_breaks_a_rule(length: int, kind: str) -> None:
+    part = run(**SICK[kind])[:length]
+    assert {alarm.kind for alarm in alarms(part, CONFIG, ended=True)} <= {kind}

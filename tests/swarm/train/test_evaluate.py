@@ -1,0 +1,51 @@
+"""Evaluating a model on held-out prompts."""
+
+from pathlib import Path
+
+import pytest
+from scipy.stats import binomtest
+from support.scored_groups import episode, group
+from support.tiny_runs import rows, small
+
+from swarm.errors import BadAdapter
+from swarm.train.evaluate import _counted, evaluate
+from swarm.train.loop import train
+
+pytestmark = pytest.mark.usefixtures("tiny_model")
+
+
+def test_counts_by_hand() -> None:
+    found = _counted(
+        [
+            group([2], episode([3, 4], 1.0)),
+            group([2], episode([3], 0.5)),
+            group([2], episode([3, 4, 5], None)),
+        ]
+    )
+    assert (found.n, found.accuracy, found.reward) == (3, pytest.approx(1 / 3), 0.75)
+    assert found.mean_length == 2
+    assert found.truncated == 0
+    wilson = binomtest(1, 3).proportion_ci(0.95, method="wilson")
+    assert (found.low, found.high) == pytest.approx((wilson.low, wilson.high))
+
+
+def test_it_measures_what_training_measured(tmp_path: Path) -> None:
+    config = small(steps=3)
+    train(config, tmp_path)
+    logged = [row for row in rows(tmp_path) if "eval/acc" in row]
+    before, after = evaluate(config), evaluate(config, tmp_path)
+    assert (before.accuracy, after.accuracy) == (logged[0]["eval/acc"], logged[-1]["eval/acc"])
+    assert after.n == config.evaluation.prompts
+    assert before.low <= before.accuracy <= before.high
+
+
+def test_greedy_answers_are_the_same_each_time_and_other_than_sampled_ones() -> None:
+    config = small(evaluation__prompts=64)
+    greedy = evaluate(config, greedy=True)
+    assert evaluate(config, greedy=True) == greedy
+    assert evaluate(config) != greedy
+
+
+def test_a_folder_without_an_adapter_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadAdapter, match="holds no adapter_config"):
+        evaluate(small(), tmp_path)
