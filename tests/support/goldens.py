@@ -60,12 +60,12 @@ def cpu() -> str:
 
 def plan_digest(topic: str, options: Mapping[str, Any]) -> str:
     """sha256 of the plan of a topic, or what it is refused with."""
-    from autoresearch.planner.offline import draft
+    from autoresearch.planner.planning import plan_study
     from autoresearch.study.options import StartOptions
     from swarm.errors import Refusal
 
     try:
-        plan = draft(topic, StartOptions.model_validate(options))
+        plan = plan_study(StartOptions.model_validate(options)).plan
     except Refusal as error:
         return f"refused: {error}"
     return digest(plan.model_dump(mode="json", exclude=OF_THE_MACHINE))

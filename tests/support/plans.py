@@ -115,10 +115,10 @@ def trial_spec(seed: int, **fields: Any) -> TrialSpec:
 def plan_for(topic: str = TOPIC, **options: object) -> Plan:
     """The plan that a topic and the options of `start` lead to, from built-in playbooks alone."""
     # Imported here: drivers in processes of their own start without a planner.
-    from autoresearch.planner.offline import draft
+    from autoresearch.planner.planning import plan_study
     from autoresearch.playbook import Library
     from autoresearch.playbook.library import BUILT_IN
     from autoresearch.study.options import StartOptions
 
     chosen = StartOptions.model_validate({"topic": topic, **options})
-    return draft(topic, chosen, Library((("built-in", BUILT_IN),)))
+    return plan_study(chosen, Library((("built-in", BUILT_IN),))).plan

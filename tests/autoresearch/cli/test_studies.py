@@ -8,7 +8,7 @@ from autoresearch.study.ledger import Ledger
 
 def test_a_new_study_is_listed_and_can_be_looked_at(run: Run, study: str):
     (row,) = run("list", "--json").document["studies"]
-    assert (row["study"], row["status"], row["stage"]) == (study, "interrupted", "scope")
+    assert (row["study"], row["status"], row["stage"]) == (study, "interrupted", "freeze")
     assert study in run("list").out
     document = run("status", study, "--json").document
     assert document == run("status", "--json").document

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.plans import plan_for
 
 from autoresearch.catalogue import FACTORS
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.options import StartOptions
@@ -169,7 +169,7 @@ def test_a_broken_playbook_nearby_is_left_out_and_named(tmp_path: Path) -> None:
     shutil.copy(BUILT_IN / "group-size.yaml", tmp_path / "mine.yaml")
     library = Library((("project", tmp_path), ("built-in", BUILT_IN)))
     topic = "group size 4 vs 16"
-    drafted = draft(topic, StartOptions(topic=topic), library)
+    drafted = plan_study(StartOptions(topic=topic), library).plan
     assert drafted.playbook == "group-size"
     assert any("mine.yaml" in note and "PB006" in note for note in drafted.notes)
 

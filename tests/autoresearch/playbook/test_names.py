@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.options import StartOptions
@@ -18,4 +18,4 @@ def test_a_playbook_with_an_unknown_name_is_refused_with_its_line(tmp_path: Path
     options = StartOptions(topic="x", playbook="group-size")
     line = text.split("name: grp_size")[0].count("\n") + 1
     with pytest.raises(Refusal, match=rf"group-size.yaml:{line}: PB101 .*did you mean group_size"):
-        draft("x", options, library)
+        plan_study(options, library)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autoresearch.planner.lint_playbook import lint, own_plan
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.playbook.scaffold import scaffold
@@ -31,7 +31,7 @@ def library(tmp_path: Path) -> Library:
 def test_a_scaffold_lints_clean_and_makes_the_same_study(
     tmp_path: Path, library: Library, topic: str
 ) -> None:
-    plan = draft(topic, StartOptions(topic=topic), library)
+    plan = plan_study(StartOptions(topic=topic), library).plan
     parent = library.load(plan.playbook)
     path = tmp_path / "mine.yaml"
     path.write_text(scaffold("mine", parent, plan, own_plan(parent, "quick")))

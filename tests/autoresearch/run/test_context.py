@@ -49,4 +49,4 @@ def test_trials_that_have_ended_are_not_run_again(tmp_path: Path) -> None:
         context.ledger.insert_trials([spec])
         attempt = context.ledger.start_attempt(context.study, spec.id)
         context.ledger.end_attempt(context.study, spec.id, attempt, "failed")
-        assert [t.status for t in context.run([spec]).trials] == ["failed"]
+        assert [t.status for t in context.run([spec]).facts.trials] == ["failed"]

@@ -1,68 +1,30 @@
 """The graph enters where the ledger says, whatever its checkpoint says, and repeats no trial."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 
 import pytest
 from support.contexts import holding_study
 from support.plans import TOPIC
+from support.stubbed_trials import Killed, StubbedTrials
 
 from autoresearch.design.seeds import allot
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.run import graph
 from autoresearch.run.context import StudyContext
 from autoresearch.run.study import new_study
-from autoresearch.study.facts import ENDED
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.options import StartOptions
-from autoresearch.study.plan import Decision, TrialSpec
-from swarm.disk.folder import RunResult, RunWriter, manifest_digest
+from autoresearch.study.plan import Decision
 
-LATE_STAGES = ("pilot", "size", "tune", "confirm", "analyse", "decide", "report", "verify")
-
-
-class Killed(BaseException):
-    """Stands for a process that ends between two instructions."""
-
-
-@dataclass
-class Trials:
-    """Runs trials at once in this process, and keeps the ids of those that it ran."""
-
-    effect: float = 0.0
-    spread: float = 0.001
-    die_after: int | None = None
-    ran: list[str] = field(default_factory=list)
-
-    def __call__(self, ledger: Ledger, study: str, specs: Sequence[TrialSpec], **_: object) -> None:
-        ledger.insert_trials(specs)
-        status = {t.spec.id: t.status for t in ledger.facts(study).trials}
-        for spec in specs:
-            if status[spec.id] in ENDED:
-                continue
-            if self.die_after is not None and len(self.ran) >= self.die_after:
-                raise Killed
-            self.ran.append(spec.id)
-            attempt = ledger.start_attempt(study, spec.id)
-            self._train(RunWriter(attempt.folder), spec)
-            ended = replace(
-                attempt, status="finished", manifest=manifest_digest(attempt.folder), seconds=1.0
-            )
-            ledger.end_attempt(study, spec.id, ended, "finished")
-
-    def _train(self, writer: RunWriter, spec: TrialSpec) -> None:
-        level = 0.5 + self.spread * (spec.seed % 7) + (self.effect if "none" in spec.arm else 0.0)
-        for step in range(0, spec.config.steps + 1, spec.config.evaluation.every):
-            writer.metrics(step, float(step), {"eval/acc": level, "reward/mean": level})
-        writer.seal(RunResult("finished", spec.config.steps, 1.0))
+LATE_STAGES = ("pilot", "size", "tune", "confirm", "look", "report", "verify")
 
 
 @pytest.fixture
-def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
-    found = Trials()
+def trials(monkeypatch: pytest.MonkeyPatch) -> StubbedTrials:
+    found = StubbedTrials()
     monkeypatch.setattr("autoresearch.run.context.run_trials", found)
     return found
 
@@ -71,21 +33,21 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> Trials:
 def home(tmp_path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """A home whose reports are not drawn: the report has tests of its own."""
 
-    def build(facts, home):
+    def build(facts, home, readings):
         home.report(facts.study).mkdir(parents=True, exist_ok=True)
 
     monkeypatch.setattr("autoresearch.report.build", build)
-    monkeypatch.setattr("autoresearch.report.verify", lambda facts, home: [])
+    monkeypatch.setattr("autoresearch.report.verify", lambda facts, home, readings: [])
     return Home(tmp_path)
 
 
 def start(home: Home) -> str:
     options = StartOptions(topic=TOPIC, profile="smoke")
-    return new_study(home, draft(TOPIC, options), options)
+    return new_study(home, plan_study(options).plan, options)
 
 
 def start_at_freeze(home: Home, **changes: object) -> str:
-    """A study past its planning stages, with a plan that the offline planner may not write."""
+    """A study with a plan that the offline planner may not write."""
     study = start(home)
     ledger = Ledger.open(home)
     plan = ledger.facts(study).plan
@@ -111,7 +73,7 @@ def rows(home: Home, study: str) -> dict[str, int]:
         }
 
 
-def test_a_study_runs_from_topic_to_done(home: Home, trials: Trials):
+def test_a_study_runs_from_topic_to_done(home: Home, trials: StubbedTrials):
     study = start(home)
     facts = run_on(home, study).facts(study)
     assert (facts.stage, facts.status) == ("done", "done")
@@ -122,7 +84,7 @@ def test_a_study_runs_from_topic_to_done(home: Home, trials: Trials):
     assert {t.spec.config.optim.lr for t in facts.of_phase("confirm")} == {chosen}
 
 
-def test_the_checkpoint_keeps_its_latest_row_only(home: Home, trials: Trials):
+def test_the_checkpoint_keeps_its_latest_row_only(home: Home, trials: StubbedTrials):
     study = start(home)
     run_on(home, study)
     assert rows(home, study)["checkpoints"] == 1
@@ -132,7 +94,7 @@ def test_the_checkpoint_keeps_its_latest_row_only(home: Home, trials: Trials):
 @pytest.mark.parametrize("stage", LATE_STAGES)
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_death_at_any_stage_repeats_no_trial(
-    home: Home, trials: Trials, monkeypatch: pytest.MonkeyPatch, stage: str, moment: str
+    home: Home, trials: StubbedTrials, monkeypatch: pytest.MonkeyPatch, stage: str, moment: str
 ):
     study = start_at_freeze(home)
     once = {"left": 1}
@@ -158,7 +120,7 @@ def test_death_at_any_stage_repeats_no_trial(
 
 
 @pytest.mark.parametrize("after", [1, 3, 5, 8])
-def test_death_within_a_phase_repeats_no_trial(home: Home, trials: Trials, after: int):
+def test_death_within_a_phase_repeats_no_trial(home: Home, trials: StubbedTrials, after: int):
     study = start_at_freeze(home)
     trials.die_after = after
     with pytest.raises(Killed):
@@ -187,7 +149,7 @@ def lag_behind(home: Home, study: str) -> None:
 
 @pytest.mark.parametrize("damage", [damage_nothing, remove, lag_behind])
 def test_a_missing_or_older_checkpoint_does_no_harm(
-    home: Home, trials: Trials, damage: Callable[[Home, str], None]
+    home: Home, trials: StubbedTrials, damage: Callable[[Home, str], None]
 ):
     study = start_at_freeze(home)
     trials.die_after = 2
@@ -199,7 +161,7 @@ def test_a_missing_or_older_checkpoint_does_no_harm(
 
 
 def test_another_graph_version_enters_at_the_ledgers_stage(
-    home: Home, trials: Trials, monkeypatch: pytest.MonkeyPatch
+    home: Home, trials: StubbedTrials, monkeypatch: pytest.MonkeyPatch
 ):
     """A renamed node is the classic silent end: LangGraph alone would return as if done."""
     study = start_at_freeze(home)
@@ -212,7 +174,9 @@ def test_another_graph_version_enters_at_the_ledgers_stage(
     assert len(trials.ran) == len(set(trials.ran)) == 10
 
 
-def test_a_checkpoint_that_says_done_does_not_end_a_study_that_is_not(home: Home, trials: Trials):
+def test_a_checkpoint_that_says_done_does_not_end_a_study_that_is_not(
+    home: Home, trials: StubbedTrials
+):
     study = start(home)
     ledger = run_on(home, study)
     with ledger.hold(study):
@@ -222,14 +186,16 @@ def test_a_checkpoint_that_says_done_does_not_end_a_study_that_is_not(home: Home
     assert run_on(home, study).facts(study).stage == "done"
 
 
-def test_a_stage_may_not_lead_anywhere(home: Home, trials: Trials, monkeypatch: pytest.MonkeyPatch):
+def test_a_stage_may_not_lead_anywhere(
+    home: Home, trials: StubbedTrials, monkeypatch: pytest.MonkeyPatch
+):
     study = start(home)
     monkeypatch.setattr(graph, "NODES", {**graph.NODES, "pilot": lambda work: "verify"})
     with pytest.raises(RuntimeError, match="may not lead to"):
         run_on(home, study)
 
 
-def test_looks_go_on_until_one_decides(home: Home, trials: Trials):
+def test_looks_go_on_until_one_decides(home: Home, trials: StubbedTrials):
     rules = Decision(looks=(2, 3, 4), exploratory=True)
     seeds = allot(0, pilot=2, tuning=0, confirm=4)
     study = start_at_freeze(home, profile="full", decision=rules, seeds=seeds, tuning=None)
@@ -242,12 +208,12 @@ def test_looks_go_on_until_one_decides(home: Home, trials: Trials):
     assert facts.records[f"look-{len(taken)}"]["stop"]
 
 
-def test_findings_are_recalled_by_the_next_study(home: Home, trials: Trials):
+def test_findings_are_recalled_by_the_next_study(home: Home, trials: StubbedTrials):
     first = start(home)
     run_on(home, first)
-    second = start(home)
-    assert second == f"{first}-2"
-    events = run_on(home, second).facts(second).events
-    known = [event["detail"]["text"] for event in events if event["kind"] == "recall"]
-    assert len(known) == 1
-    assert first in known[0]
+    ledger = Ledger.open(home)
+    options = StartOptions(topic=TOPIC, profile="smoke")
+    drafted = plan_study(options, findings=ledger.findings(TOPIC))
+    (known,) = drafted.intent.known
+    assert first in known
+    assert known in drafted.plan.notes

@@ -15,7 +15,7 @@ from support.child_path import child_path
 from support.plans import TOPIC
 
 from autoresearch.execute.observer import Silent
-from autoresearch.planner.offline import draft
+from autoresearch.planner.planning import plan_study
 from autoresearch.report import verify
 from autoresearch.run.study import busy_seconds, new_study, run_study
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
@@ -40,7 +40,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def start(home: Home, seed: int) -> str:
     options = StartOptions(topic=TOPIC, profile="smoke", seed=seed)
-    return new_study(home, draft(TOPIC, options), options)
+    return new_study(home, plan_study(options).plan, options)
 
 
 def facts_of(home: Home, study: str) -> StudyFacts:

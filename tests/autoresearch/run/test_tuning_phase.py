@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from support.synthetic_study import Shape, make_plan
 
+from autoresearch.analysis.evidence import Evidence
 from autoresearch.design.tuning import START
 from autoresearch.run.tuning_phase import tune
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
@@ -23,12 +24,13 @@ class Machine:
         self.calls: list[list[TrialSpec]] = []
         self.trials: dict[str, TrialFacts] = {}
 
-    def __call__(self, specs: Sequence[TrialSpec]) -> StudyFacts:
+    def __call__(self, specs: Sequence[TrialSpec]) -> Evidence:
         self.calls.append(list(specs))
         for spec in specs:
             self.trials.setdefault(spec.id, self._ended(spec))
         trials = tuple(self.trials.values())
-        return StudyFacts("s", "t", "tune", "running", 0.0, plan=self.plan, trials=trials)
+        facts = StudyFacts("s", "t", "tune", "running", 0.0, plan=self.plan, trials=trials)
+        return Evidence(facts)
 
     def _ended(self, spec: TrialSpec) -> TrialFacts:
         score, folder = self.law(spec.config.optim.lr), self.folder / spec.id
