@@ -7,6 +7,7 @@ is a status of a run, never a reward.
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 _CUTOFF = 0.6
 
@@ -15,15 +16,24 @@ class Refusal(Exception):
     """The user can put this right: which field, what is wrong with it, what to do next."""
 
     def __init__(self, field: str, problem: str, next_step: str) -> None:
-        # Exception.__init__ is left out: `args` stay those of the call, so that it can be pickled.
         self._named = field
         self.field = field or problem.split()[0]
         self.problem = problem
         self.next_step = next_step
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Whatever its constructor takes, it comes back from another process as it was."""
+        return _restored, (type(self), dict(self.__dict__))
+
     def __str__(self) -> str:
         where = f"{self._named}: " if self._named else ""
         return f"{where}{self.problem}; {self.next_step}"
+
+
+def _restored(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    return error
 
 
 class BadTask(Refusal, ValueError):

@@ -35,3 +35,21 @@ def test_every_room_is_on_the_page_and_every_file_it_names_exists() -> None:
         for room, text in rows.items():
             for name in re.findall(r"`(\w+\.py)`", text):
                 assert (ROOT / package / room / name).is_file(), f"{package}/{room}/{name}"
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_a_page_links_to_and_names_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    code = re.compile(r"```.*?```", re.S)
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", code.sub("", text))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    paths = re.findall(r"`((?:swarm|autoresearch|tests|benchmarks|docs|playbooks)/[\w./-]+)", text)
+    missing = [path for path in paths if not (ROOT / path.rstrip("/")).exists()]
+    assert [path for path in missing if path not in EXAMPLES] == []
+
+
+#: Files that a page has its reader write.
+EXAMPLES = {"swarm/algorithms/lite_ppo.py"}

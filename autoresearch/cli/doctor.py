@@ -60,7 +60,7 @@ def _checks(home: "Home", scratch: Path) -> Iterator[Check]:
     yield _tried("home", lambda: _home(home), "set AUTORESEARCH_HOME to a folder you may write")
     yield _disk(home)
     yield _tried("torch", _torch, "install the pinned torch: make install")
-    yield _tried("model", _model, "autoresearch model build")
+    yield _tried("model", _model, "install the package anew")
     yield _tried("ray", lambda: _ray(scratch), "see the message; `ray stop` ends stale clusters")
     yield _tried("mlflow", lambda: _mlflow(scratch), "install the pinned mlflow: make install")
 

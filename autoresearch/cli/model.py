@@ -4,12 +4,19 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+#: What brings a model that is not here.
+_GET = {
+    "tiny": "install the package anew",
+    "smollm2-135m-instruct": "autoresearch model add smollm2-135m-instruct",
+}
 
 app = typer.Typer(
     help="Base models: what is here, building one, fetching one.", no_args_is_help=True
@@ -57,15 +64,18 @@ def build(
     if name != tiny.NAME:
         raise _no_such("build", name, _near(name, [tiny.NAME]))
     folder = Path(name) if out is None else out
-    if folder.exists():
-        raise Refusal("out", f"{folder} exists", "give another folder")
+    if folder.exists() or not folder.absolute().parent.is_dir():
+        problem = "exists" if folder.exists() else "lies in no folder"
+        raise Refusal("out", f"{folder} {problem}", "give another one")
     from rich.console import Console
 
     from swarm.train import build_tiny
 
     console = Console(highlight=False)
-    with building(console) as progress:
-        build_tiny.build(folder, progress=progress)
+    with TemporaryDirectory(dir=folder.absolute().parent) as scratch, building(console) as progress:
+        made = Path(scratch) / "model"
+        build_tiny.build(made, progress=progress)
+        made.rename(folder)
     same = build_tiny.weights_digest(folder) == tiny.FILES[tiny.WEIGHTS]
     said = (
         "the same weights as" if same else "other weights than (another processor rounds otherwise)"
@@ -135,7 +145,7 @@ def _row(name: str) -> dict[str, Any]:
         "bytes": sum(path.stat().st_size for path in files),
         "digest": models.describe(name)["digest"] if folder else None,
         "about": {tiny.NAME: tiny.ABOUT, smollm2.NAME: smollm2.ABOUT}[name],
-        "get": f"autoresearch model add {name}",
+        "get": _GET[name],
     }
 
 

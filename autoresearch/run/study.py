@@ -196,8 +196,8 @@ def _refuse_earlier_version(ledger: Ledger, facts: StudyFacts) -> None:
         options = StartOptions.model_validate(ledger.options(facts.study))
         raise Refusal(
             "study",
-            f"{facts.study} was begun by an earlier version, with another build of its model and "
-            "another record of what judges answers",
+            f"{facts.study} was begun by an earlier version, which recorded its model and what "
+            "judges its answers in another way",
             f"finish it with that version, or start anew: {start_command(options)}",
         )
 

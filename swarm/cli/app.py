@@ -147,7 +147,7 @@ def _train(
             typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
             typer.echo(f"run folder {folder}")
             if models.folder(config.model.ref) is None:
-                typer.echo(f"{config.model.ref} is not here yet: it is built or fetched once")
+                typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
         with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
             sealed = train(
                 config,

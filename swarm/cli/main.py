@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import typer
+from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
 FAILED, BAD_INPUT = 1, 2
@@ -32,7 +33,8 @@ def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoRet
         sys.stderr.write("error: aborted\n")
         sys.exit(1)
     except TyperException as error:
-        if not error.format_message():  # a group without a command has shown its help
+        if isinstance(error, NoArgsIsHelpError):  # a group without a command: its help
+            sys.stdout.write(f"{error.format_message()}\n")
             sys.exit(BAD_INPUT)
         _end(_usage(error), BAD_INPUT)
     except Exception as error:

@@ -49,7 +49,7 @@ class TorchEngine:
 
     @torch.no_grad()
     def sample(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
-        """See `swarm.engine.base.Engine`. Raises ValueError for a slot without an adapter."""
+        """See `swarm.records.Engine`. Raises ValueError for a slot without an adapter."""
         results: list[dict[int, Completion]] = [{} for _ in requests]
         served = {r for r, request in enumerate(requests) if len(request.prompt) < self.context}
         for r in set(range(len(requests))) - served:

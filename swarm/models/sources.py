@@ -61,7 +61,10 @@ class Tiny:
     """Part of this package; identified by the sha256 of its weights."""
 
     def folder(self) -> Path | None:
-        return tiny.folder()
+        try:
+            return tiny.folder()
+        except ModelUnavailable:
+            return None
 
     def check(self) -> None:
         tiny.folder()

@@ -1,18 +1,20 @@
 """Tasks, built in or the user's own. Train and evaluation prompts are disjoint by their hash."""
 
+import ast
 import hashlib
 import inspect
-from types import FunctionType, MappingProxyType, ModuleType
-from typing import Any
+from collections.abc import Collection
+from types import MappingProxyType, ModuleType
 
 from swarm.config.parts import TaskSettings
 from swarm.errors import BadTask
 from swarm.tasks import chain, judges, own, own_rows, strings, task_family
-from swarm.tasks.builtin import BuiltIn
+from swarm.tasks import code as code_of_user
+from swarm.tasks.builtin import BuiltIn, levels_of
 from swarm.tasks.own import load_own
 from swarm.tasks.refs import OWN_REWARD, absolute, own_ref
 from swarm.tasks.task import Score, Task
-from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out, levels_of
+from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out
 
 FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
     {
@@ -99,26 +101,29 @@ def rewards(ref: str) -> tuple[str, ...]:
 def evaluator_digest(ref: str) -> str:
     """sha256 of the code that makes a task's problems and judges its answers.
 
-    A family's is its own: its class, those it builds on, the functions beside them, and how
-    prompts are drawn and held out. Of the user's own task it is the code that reads rows and asks
-    the user's functions; their files are in `Task.digest`.
+    A family's is its own: its class and those it builds on, what stands beside them in their files
+    but for other classes, how prompts are drawn and held out, and how an answer is scored. Of the
+    user's own task it is the code that reads rows and asks the user's functions; their files are in
+    `Task.digest`.
     """
     if is_own(ref):
-        code: list[Any] = [judges, own, own_rows]
+        code = [inspect.getsource(module) for module in (judges, own, own_rows, code_of_user)]
     else:
         kinds = [kind for kind in type(family(ref)).__mro__ if kind is not object]
-        beside = {inspect.getmodule(kind): None for kind in kinds}
-        code = [*kinds, *(f for module in beside for f in _functions(module))]
-        code += [
-            task_family.Problem,
-            task_family.draw,
-            task_family.held_out,
-            task_family.any_problem,
-        ]
-    return hashlib.sha256("".join(map(inspect.getsource, code)).encode()).hexdigest()
+        files = dict.fromkeys(filter(None, map(inspect.getmodule, kinds)))
+        names = {kind.__name__ for kind in kinds} | {Problem.__name__}
+        code = [part for file in (*files, task_family) for part in _statements(file, names)]
+        code += [inspect.getsource(f) for f in (BuiltIn.draw, BuiltIn.encode, BuiltIn.score)]
+    return hashlib.sha256("\0".join(code).encode()).hexdigest()
 
 
-def _functions(module: ModuleType | None) -> list[FunctionType]:
-    """The functions that a module defines, in its order."""
-    found = vars(module).values() if module else ()
-    return [f for f in found if inspect.isfunction(f) and inspect.getmodule(f) is module]
+def _statements(module: ModuleType, classes: Collection[str]) -> list[str]:
+    """The statements of a module but for its docstring, imports and classes other than these."""
+    source = inspect.getsource(module)
+    left_out = (ast.Import, ast.ImportFrom, ast.Expr)
+    return [
+        ast.get_source_segment(source, node) or ""
+        for node in ast.parse(source).body
+        if not isinstance(node, left_out)
+        and not (isinstance(node, ast.ClassDef) and node.name not in classes)
+    ]

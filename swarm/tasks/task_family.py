@@ -1,13 +1,10 @@
 """What a task family is: questions, worked answers, a true metric and named rewards."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-
-from swarm.config.base import JsonValue
 
 Split = Literal["train", "eval"]
 
@@ -53,20 +50,6 @@ class TaskFamily(Protocol):
     def reward(self, name: str, problem: Problem, completion: str) -> float:
         """The named reward in [0, 1]. Raises KeyError for a name not in `rewards`."""
         ...
-
-
-def levels_of(family: TaskFamily, args: Mapping[str, JsonValue]) -> tuple[int, int]:
-    """The inclusive range of levels from `args` (min, max) or the family's own.
-
-    Raises ValueError naming the argument when it is unknown, no integer or an empty range.
-    """
-    unknown = set(args) - {"min", "max"}
-    if unknown:
-        raise ValueError(f"task.args.{sorted(unknown)[0]} is unknown; known: min, max")
-    low, high = args.get("min", family.levels[0]), args.get("max", family.levels[1])
-    if not isinstance(low, int) or not isinstance(high, int) or not 1 <= low <= high:
-        raise ValueError(f"task.args min {low!r} and max {high!r} are no range of whole numbers")
-    return low, high
 
 
 def draw(

@@ -106,6 +106,8 @@ def weights_digest(folder: Path) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m swarm.train.build_tiny FOLDER")
     build(Path(sys.argv[1]))
     made = weights_digest(Path(sys.argv[1]))
     same = "those of" if made == tiny.FILES[tiny.WEIGHTS] else "not those of"
