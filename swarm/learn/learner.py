@@ -1,7 +1,6 @@
 """The learner: token trees in, one optimizer update out."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
@@ -12,11 +11,10 @@ from torch import Tensor, nn
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings
 from swarm.learn.forward import TrainedTokens, trained_logprobs
-from swarm.learn.loss import policy_loss, supervised_loss
+from swarm.learn.loss import Loss, policy_loss, supervised_loss
 from swarm.learn.preference import preference_loss
 from swarm.learn.ratios import sequence_ids
-from swarm.learn.update import Beside
-from swarm.learn.update import UpdateMetrics as UpdateMetrics
+from swarm.learn.update import PerTreeArrays, UpdateMetrics
 from swarm.learn.value import value_loss
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, TokenTree
@@ -59,83 +57,50 @@ class Learner:
         self.token_budget = token_budget
 
     def reinforce(
-        self,
-        trees: Sequence[TokenTree],
-        reference: Sequence[FloatArray] | None = None,
-        beside: Beside | None = None,
+        self, trees: Sequence[TokenTree], arrays: PerTreeArrays = PerTreeArrays()
     ) -> UpdateMetrics:
         """One update by the algorithm's objective on the union of `trees`, weights as given.
 
-        `reference` holds, per tree, the reference log-probabilities of its trained tokens; `beside`
-        holds these and all else that the objective needs. Raises Diverged, leaving weights and
-        optimizer as they were, and ValueError where a tree has no sequences (`sequence_ids`).
+        `arrays` holds what else the objective needs of each tree. Raises Diverged, leaving weights
+        and optimizer as they were, and ValueError where a tree has no sequences (`sequence_ids`).
         """
-        beside = beside or Beside(reference)
         self.policy.optimizer.zero_grad(set_to_none=True)
-        sums: defaultdict[str, float] = defaultdict(float)
-        largest, tokens = (
-            {"max_ratio": 0.0, "max_gap": 0.0},
-            sum(tree.trained_tokens for tree in trees),
-        )
+        tokens = sum(tree.trained_tokens for tree in trees)
+        sums: dict[str, float] = {}
+        maxima: dict[str, float] = {}
         for batch in micro_batches(trees, self.token_budget):
-            part, extra = [trees[i] for i in batch], beside.part(batch)
-            with self._active():
-                seen = trained_logprobs(
-                    self.model,
-                    part,
-                    self.temperature,
-                    entropy_grad=self.algorithm.entropy_coef != 0,
-                )
-            total, parts = self._losses(part, seen, extra, tokens)
-            total.backward()  # type: ignore[no-untyped-call]
-            for key in largest:
-                largest[key] = max(largest[key], float(parts.pop(key, 0.0)))
-            sums["entropy_sum"] += float(seen.entropy.detach().sum())
-            for key, value in parts.items():
-                sums[key] += float(value)
-        grad_norm, lr = self._update(self._scheduled_lr(), trees)
-        return UpdateMetrics(
-            tokens=tokens,
-            policy_loss=sums["policy_loss"],
-            kl_sum=sums["kl_sum"],
-            entropy_sum=sums["entropy_sum"],
-            clipped_low=int(sums["clipped_low"]),
-            clipped_high=int(sums["clipped_high"]),
-            max_ratio=largest["max_ratio"],
-            mismatch_sum=sums["mismatch_sum"],
-            grad_norm=grad_norm,
-            lr=lr,
-            masked=int(sums["masked"]),
-            behaviour_sum=sums["behaviour_sum"],
-            behaviour_squares=sums["behaviour_squares"],
-            value_loss=sums["value_loss"],
-            pairs=int(sums["pairs"]),
-            margin_sum=sums["margin_sum"],
-            wins=int(sums["wins"]),
-            gap_sum=sums["gap_sum"],
-            max_gap=largest["max_gap"],
-        )
+            loss = self._loss([trees[i] for i in batch], arrays.part(batch), tokens)
+            loss.total.backward()  # type: ignore[no-untyped-call]
+            for name, value in loss.sums.items():
+                sums[name] = sums.get(name, 0.0) + float(value)
+            for name, value in loss.maxima.items():
+                maxima[name] = max(maxima.get(name, float(value)), float(value))
+        lr = scheduled_lr(self.optim, self.policy.version, self.total_steps)
+        return UpdateMetrics(tokens, sums, maxima, self._update(lr, trees), lr)
 
-    def _losses(
-        self, trees: Sequence[TokenTree], seen: TrainedTokens, beside: Beside, tokens: int
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """What to differentiate of a micro-batch, and its detached sums by their metric's field.
-        `tokens` are those of the whole optimizer batch."""
-        reference = None if beside.reference is None else self._tensor(beside.reference)
+    def _loss(self, trees: Sequence[TokenTree], arrays: PerTreeArrays, tokens: int) -> Loss:
+        """The loss of a micro-batch. `tokens` are those of the whole optimizer batch."""
+        with self._active():
+            seen = trained_logprobs(
+                self.model,
+                trees,
+                self.temperature,
+                entropy_grad=self.algorithm.entropy_coef != 0,
+            )
+        reference = None if arrays.reference is None else self._tensor(arrays.reference)
+        advantages, weights = self._field(trees, "advantage"), self._field(trees, "weight")
         if self.algorithm.objective == "preference":
             assert reference is not None
             pairs = np.repeat(np.arange(len(trees)), [tree.trained_tokens for tree in trees])
-            pair = preference_loss(
+            return preference_loss(
                 seen.logprobs,
+                seen.entropy,
                 reference,
-                self._field(trees, "advantage"),
-                self._field(trees, "weight"),
+                advantages,
+                weights,
                 torch.as_tensor(pairs, device=reference.device),
                 self.algorithm.beta,
             )
-            count = torch.tensor(len(trees))
-            found = {"policy_loss": pair.total.detach(), "pairs": count}
-            return pair.total, found | {"margin_sum": pair.margin, "wins": pair.wins}
         sequences = None
         if self.algorithm.needs_sequences:
             sequences = torch.as_tensor(sequence_ids(trees), device=seen.logprobs.device)
@@ -143,36 +108,22 @@ class Learner:
             seen.logprobs,
             seen.entropy,
             self._field(trees, "logprobs"),
-            self._field(trees, "advantage"),
-            self._field(trees, "weight"),
+            advantages,
+            weights,
             reference,
             self.algorithm,
-            anchor_logprobs=None if beside.anchor is None else self._tensor(beside.anchor),
+            anchor_logprobs=None if arrays.anchor is None else self._tensor(arrays.anchor),
             sequences=sequences,
         )
-        sums = {
-            "policy_loss": loss.policy,
-            "kl_sum": loss.kl,
-            "clipped_low": loss.clipped_low,
-            "clipped_high": loss.clipped_high,
-            "mismatch_sum": loss.mismatch,
-            "max_ratio": loss.max_ratio,
-            "gap_sum": loss.gap,
-            "max_gap": loss.max_gap,
-            "masked": loss.masked,
-            "behaviour_sum": loss.behaviour,
-            "behaviour_squares": loss.behaviour_squares,
-        }
-        if self.policy.value_head is None or beside.values is None or beside.returns is None:
-            return loss.total, sums
-        critic = value_loss(
+        if self.policy.value_head is None or arrays.values is None or arrays.returns is None:
+            return loss
+        return loss + value_loss(
             self.policy.value_head(seen.hidden),
-            self._tensor(beside.values),
-            self._tensor(beside.returns),
+            self._tensor(arrays.values),
+            self._tensor(arrays.returns),
             self.algorithm.value.clip,
             tokens,
         )
-        return loss.total + critic, sums | {"value_loss": critic.detach()}
 
     def supervise(self, trees: Sequence[TokenTree], lr: float) -> float:
         """One cross-entropy update; returns the loss. Raises Diverged."""
@@ -223,9 +174,9 @@ class Learner:
     def _active(self) -> AbstractContextManager[None]:
         return self.policy.active()
 
-    def _update(self, lr: float, trees: Sequence[TokenTree]) -> tuple[float, float]:
-        """Clip and step; the policy's gradient norm and `lr`. A value head, the optimizer's second
-        group, is clipped on its own and keeps its learning rate."""
+    def _update(self, lr: float, trees: Sequence[TokenTree]) -> float:
+        """Clip and step; the policy's gradient norm, unclipped. A value head, the optimizer's
+        second group, is clipped on its own and keeps its learning rate."""
         groups = self.policy.optimizer.param_groups
         norms = [
             float(nn.utils.clip_grad_norm_(group["params"], self.optim.grad_clip))
@@ -237,10 +188,7 @@ class Learner:
             raise Diverged(f"the gradient norm is {broken[0]}", trees)
         groups[0]["lr"] = lr
         self.policy.optimizer.step()
-        return norms[0], lr
-
-    def _scheduled_lr(self) -> float:
-        return scheduled_lr(self.optim, self.policy.version, self.total_steps)
+        return norms[0]
 
     def _field(self, trees: Sequence[TokenTree], name: str) -> Tensor:
         """[M]: a per-token array of the trees' trained tokens, concatenated."""

@@ -4,7 +4,8 @@ Reductions live in the weights, which are fixed over the whole optimizer batch b
 into micro-batches; so micro-batch size, packing and order cannot change the maths.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -17,27 +18,19 @@ from swarm.learn.ratios import sequence_mean
 
 
 @dataclass(frozen=True)
-class LossParts:
-    """`total` is what is differentiated; the rest are detached sums over tokens, for metrics.
-
-    `clipped_*` count ratios that their bound holds (for `truncated` weights: that lie outside),
-    `masked` tokens that a correction drops. `mismatch` sums k3 of pi against the sampler, `gap`
-    the size of their log-probabilities' difference, `max_gap` being the largest; `behaviour` and
-    `behaviour_squares` sum the ratio pi_old / mu: their effective sample size.
-    """
+class Loss:
+    """`total` is what is differentiated. `sums` and `maxima` are detached figures by name over the
+    tokens (or pairs) given: the learner adds and maximises them over micro-batches, and
+    `swarm.train.metric_table` says which metric is read from which. All are scalars."""
 
     total: Tensor
-    policy: Tensor
-    kl: Tensor
-    clipped_low: Tensor
-    clipped_high: Tensor
-    max_ratio: Tensor
-    mismatch: Tensor
-    gap: Tensor
-    max_gap: Tensor
-    masked: Tensor
-    behaviour: Tensor
-    behaviour_squares: Tensor
+    sums: Mapping[str, Tensor]
+    maxima: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def __add__(self, other: "Loss") -> "Loss":
+        """Both losses; they share no figure's name."""
+        sums, maxima = {**self.sums, **other.sums}, {**self.maxima, **other.maxima}
+        return Loss(self.total + other.total, sums, maxima)
 
 
 def policy_loss(
@@ -51,7 +44,7 @@ def policy_loss(
     *,
     anchor_logprobs: Tensor | None = None,
     sequences: Tensor | None = None,
-) -> LossParts:
+) -> Loss:
     """Policy gradient with KL and entropy terms. All tensors are [M], fp32; `sequences` are ids.
 
     Policy term by `objective`, rho = exp(logpi - log of the anchor): `clip` is
@@ -62,6 +55,10 @@ def policy_loss(
     KL term, by the divergence whose gradient it has: `reverse`, pi/mu x k3 with the ratio attached,
     gives KL(pi || ref), on- and off-policy; `forward`, k3 alone, gives KL(ref || pi)
     on-policy. k3 = ref/pi - log(ref/pi) - 1 (Schulman 2020, "Approximating KL divergence").
+
+    Figures of what was sampled: `clipped_*` count ratios that their bound holds (for `truncated`
+    weights: that lie outside), `masked` tokens that a correction drops; `mismatch` is k3 of pi
+    against the sampler mu, `gap` is |log pi - log mu|, `behaviour` the ratio pi_old / mu.
     """
     log_ratio = bounded_log_ratio(logprobs, sampler_logprobs)
     stepped = log_ratio
@@ -93,25 +90,26 @@ def policy_loss(
         total = total - settings.entropy_coef * (weights * entropy).sum()
     if settings.log_ratio_coef:
         total = total + settings.log_ratio_coef * (weights * token_log_ratio.square()).sum()
+    sums = {"policy": policy.detach(), "entropy": entropy.detach().sum()}
+    if not settings.samples:
+        return Loss(total, sums)
     back = -log_ratio.detach()
     gap = (logprobs.detach() - sampler_logprobs).abs()
     behaviour = (-back).exp()
     if anchor_logprobs is not None:
         behaviour = bounded_log_ratio(anchor_logprobs, sampler_logprobs).exp()
-    return LossParts(
-        total=total,
-        policy=policy.detach(),
-        kl=kl.detach(),
-        clipped_low=low.sum(),
-        clipped_high=high.sum(),
-        max_ratio=ratio.detach().max(),
-        mismatch=(back.exp() - back - 1).sum(),
-        gap=gap.sum(),
-        max_gap=gap.max(),
-        masked=masked,
-        behaviour=behaviour.double().sum(),
-        behaviour_squares=behaviour.double().square().sum(),
-    )
+    sums |= {
+        "kl": kl.detach(),
+        "clipped": (low | high).sum(),
+        "clipped_low": low.sum(),
+        "clipped_high": high.sum(),
+        "masked": masked,
+        "mismatch": (back.exp() - back - 1).sum(),
+        "gap": gap.sum(),
+        "behaviour": behaviour.double().sum(),
+        "behaviour_squares": behaviour.double().square().sum(),
+    }
+    return Loss(total, sums, {"ratio": ratio.detach().max(), "gap": gap.max()})
 
 
 def _surrogate(

@@ -1,13 +1,14 @@
 """DPO: which episodes are a pair, and the loss of a pair."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from swarm.learn.advantages import TOLERANCE
+from swarm.learn.loss import Loss
 from swarm.records import Group, TokenTree, action_node, context_node
 
 
@@ -47,23 +48,15 @@ def _tree(pair: Group, weight: float) -> TokenTree:
     return TokenTree((context_node(pair.prompt), *answers))
 
 
-@dataclass(frozen=True)
-class PreferenceParts:
-    """`total` is what is differentiated; `margin` and `wins` are detached sums over pairs."""
-
-    total: Tensor
-    margin: Tensor
-    wins: Tensor
-
-
 def preference_loss(
     logprobs: Tensor,
+    entropy: Tensor,
     reference_logprobs: Tensor,
     signs: Tensor,
     weights: Tensor,
     pairs: Tensor,
     beta: float,
-) -> PreferenceParts:
+) -> Loss:
     """-log sigmoid(margin) of each pair (Rafailov et al. 2023, arXiv:2305.18290, eq. 7), weighted.
 
     Per token, [M]: `signs` is +1 in the chosen and -1 in the rejected answer, `pairs` the id of its
@@ -74,6 +67,8 @@ def preference_loss(
     signed = (logprobs.double() - reference_logprobs.double()) * signs.double()
     margins = beta * signed.new_zeros(count).index_add(0, pairs, signed)
     by_pair = signed.new_zeros(count).index_copy(0, pairs, weights.double())
-    total = -(by_pair * torch.nn.functional.logsigmoid(margins)).sum()
+    total = -(by_pair * torch.nn.functional.logsigmoid(margins)).sum().float()
     found = margins.detach()
-    return PreferenceParts(total.float(), found.sum(), (found > 0).sum())
+    sums = {"policy": total.detach(), "entropy": entropy.detach().sum()}
+    pairwise = {"pairs": torch.tensor(count), "margin": found.sum(), "wins": (found > 0).sum()}
+    return Loss(total, sums | pairwise)

@@ -24,7 +24,7 @@ from swarm.learn.credit import (
 from swarm.learn.learner import Learner
 from swarm.learn.preference import pair_batches
 from swarm.learn.scored import ScoredTree, scored_tree
-from swarm.learn.update import Beside, UpdateMetrics
+from swarm.learn.update import PerTreeArrays, UpdateMetrics
 from swarm.learn.value import generalised_advantages
 from swarm.records import FloatArray, Group, TokenTree, reweighted
 
@@ -60,7 +60,7 @@ class Recipe:
         batches = credit(scored, found, self.settings, self.max_tokens, self.batch.minibatches)
         parts = cut(len(trees), self.batch.minibatches)
         return self._passes(
-            batches, [Beside(values=values, returns=returns).part(i) for i in parts]
+            batches, [PerTreeArrays(values=values, returns=returns).part(i) for i in parts]
         )
 
     def imitate(self, demonstrations: Sequence[TokenTree]) -> list[UpdateMetrics]:
@@ -79,25 +79,26 @@ class Recipe:
         return self._passes(batches)
 
     def _passes(
-        self, batches: Sequence[list[TokenTree]], critic: Sequence[Beside] | None = None
+        self, batches: Sequence[list[TokenTree]], critic: Sequence[PerTreeArrays] | None = None
     ) -> list[UpdateMetrics]:
         """Every pass over every optimizer batch, with what is read from the weights before them.
         Read batch by batch, the anchor equals the first update's log-probabilities bit for bit."""
         settings = self.settings
         compared = settings.kl_in_loss or settings.objective == "preference"
         anchored = settings.anchor == "batch_start"
-        beside = [
+        critic = critic or [PerTreeArrays()] * len(batches)
+        arrays = [
             replace(
                 extra,
                 reference=self._reference(trees) if compared else None,
                 anchor=self._anchor(trees) if anchored else None,
             )
-            for trees, extra in zip(batches, critic or [Beside()] * len(batches), strict=True)
+            for trees, extra in zip(batches, critic, strict=True)
         ]
         return [
-            self.learner.reinforce(trees, beside=extra)
+            self.learner.reinforce(trees, extra)
             for _ in range(self.batch.epochs)
-            for trees, extra in zip(batches, beside, strict=True)
+            for trees, extra in zip(batches, arrays, strict=True)
         ]
 
     def _estimates(

@@ -1,6 +1,6 @@
-"""What an optimizer update takes beside its trees, and what it reports."""
+"""What an optimizer update takes besides its trees, and what it reports."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from swarm.records import FloatArray
@@ -8,32 +8,18 @@ from swarm.records import FloatArray
 
 @dataclass(frozen=True)
 class UpdateMetrics:
-    """What one update saw; sums are over `tokens` trained tokens, `margin_sum` and `wins` over
-    `pairs` (preference objective). `gap_*` are of |log pi - log mu|."""
+    """What one update saw over its `tokens` trained tokens: the figures of its loss by name
+    (`swarm.learn.loss.Loss`), the gradient's norm before clipping, the learning rate."""
 
     tokens: int
-    policy_loss: float
-    kl_sum: float
-    entropy_sum: float
-    clipped_low: int
-    clipped_high: int
-    max_ratio: float
-    mismatch_sum: float
+    sums: Mapping[str, float]
+    maxima: Mapping[str, float]
     grad_norm: float
     lr: float
-    masked: int = 0
-    behaviour_sum: float = 0.0
-    behaviour_squares: float = 0.0
-    value_loss: float = 0.0
-    pairs: int = 0
-    margin_sum: float = 0.0
-    wins: int = 0
-    gap_sum: float = 0.0
-    max_gap: float = 0.0
 
 
 @dataclass(frozen=True)
-class Beside:
+class PerTreeArrays:
     """Per tree, arrays over its trained tokens that a loss needs and a tree does not hold:
     log-probabilities of the reference and of the policy at the start of the batch, and for a value
     head its old values and the returns it is trained towards."""
@@ -43,7 +29,7 @@ class Beside:
     values: Sequence[FloatArray] | None = None
     returns: Sequence[FloatArray] | None = None
 
-    def part(self, indices: Sequence[int]) -> "Beside":
+    def part(self, indices: Sequence[int]) -> "PerTreeArrays":
         """The arrays of the trees at `indices`."""
         arrays = (self.reference, self.anchor, self.values, self.returns)
-        return Beside(*(None if a is None else [a[i] for i in indices] for a in arrays))
+        return PerTreeArrays(*(None if a is None else [a[i] for i in indices] for a in arrays))

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from swarm.learn.loss import Loss
 from swarm.records import FloatArray
 
 
@@ -39,7 +40,7 @@ def generalised_advantages(
 
 def value_loss(
     values: Tensor, old_values: Tensor, returns: Tensor, clip: float | None, tokens: int
-) -> Tensor:
+) -> Loss:
     """Squared error of a value head, summed over tokens and divided by `tokens`, the trained tokens
     of the whole optimizer batch. All tensors are [M].
 
@@ -51,4 +52,5 @@ def value_loss(
     if clip is not None:
         near = old_values + (values - old_values).clamp(-clip, clip)
         held = (near - returns).square()
-    return 0.5 * torch.maximum(error, held).sum() / tokens
+    total = 0.5 * torch.maximum(error, held).sum() / tokens
+    return Loss(total, {"value": total.detach()})

@@ -157,7 +157,7 @@ class _Run:
         self._publish()
         self.step += 1
         values = metrics.of_batch(drawn, config.data) if config.algorithm.samples else {}
-        values |= metrics.of_updates(updates, config.algorithm)
+        values |= metrics.of_updates(updates)
         values |= {
             "staleness/mean": float(staleness),
             "time/rollout": rolled - began,

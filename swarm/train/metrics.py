@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import DataSettings
 from swarm.dataflow.drawing import Drawn
 from swarm.learn.advantages import TOLERANCE
 from swarm.learn.credit import reward_range
-from swarm.learn.learner import UpdateMetrics
+from swarm.learn.update import UpdateMetrics
 from swarm.records import Episode, FloatArray, Group, StopReason
+from swarm.train.metric_table import LOGGED, Logged
 
 
 def of_batch(drawn: Drawn, data: DataSettings) -> dict[str, float]:
@@ -71,52 +71,43 @@ def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
     }
 
 
-def of_updates(
-    updates: Sequence[UpdateMetrics], algorithm: AlgorithmSettings | None = None
-) -> dict[str, float]:
-    """Loss, ratio and gradient figures of a batch's updates; empty when there was none.
-
-    An `algorithm` that takes no ratio to a sampler reports none, one with pairs their margins.
-    """
-    algorithm = algorithm or AlgorithmSettings()
+def of_updates(updates: Sequence[UpdateMetrics]) -> dict[str, float]:
+    """Loss, ratio and gradient figures of a batch's updates, those that their losses report; none
+    when nothing was trained on."""
     tokens = sum(u.tokens for u in updates)
     if not tokens:
         return {"tokens/trained": 0.0}
     values = {
-        "loss/policy": sum(u.policy_loss for u in updates) / len(updates),
-        "policy/entropy": sum(u.entropy_sum for u in updates) / tokens,
         "optim/grad_norm": sum(u.grad_norm for u in updates) / len(updates),
         "optim/lr": updates[-1].lr,
         "tokens/trained": float(tokens),
     }
-    if algorithm.objective == "preference":
-        pairs = sum(u.pairs for u in updates)
-        values["dpo/margin"] = sum(u.margin_sum for u in updates) / pairs
-        values["dpo/acc"] = sum(u.wins for u in updates) / pairs
-    elif algorithm.samples:
-        values |= _ratios(updates, tokens)
-    if algorithm.baseline == "value":
-        values["loss/value"] = sum(u.value_loss for u in updates) / len(updates)
+    first = [u for u in updates if u.tokens][:1]
+    for logged in LOGGED.values():
+        value = _of_loss(logged, first if logged.first else updates)
+        if value is not None:
+            values[logged.name] = value
+    if "behaviour" in first[0].sums:
+        squares = first[0].tokens * first[0].sums["behaviour_squares"]
+        ess = first[0].sums["behaviour"] ** 2 / squares if squares else float("nan")
+        values["mismatch/ess"] = ess
     return values
 
 
-def _ratios(updates: Sequence[UpdateMetrics], tokens: int) -> dict[str, float]:
-    """Clipping over all updates; the gap to the sampler as the first update finds it."""
-    low, high = sum(u.clipped_low for u in updates), sum(u.clipped_high for u in updates)
-    first = updates[0]
-    squares = first.tokens * first.behaviour_squares
-    return {
-        "loss/kl": sum(u.kl_sum for u in updates) / len(updates),
-        "policy/clip_frac": (low + high) / tokens,
-        "policy/clip_frac_low": low / tokens,
-        "policy/clip_frac_high": high / tokens,
-        "policy/ratio_max": max(u.max_ratio for u in updates),
-        "mismatch/kl": first.mismatch_sum / first.tokens,
-        "mismatch/logprob_abs_diff_mean": first.gap_sum / first.tokens,
-        "mismatch/logprob_abs_diff_max": first.max_gap,
-        "mismatch/ess": first.behaviour_sum**2 / squares if squares else float("nan"),
-        "mismatch/masked_frac": sum(u.masked for u in updates) / tokens,
-    }
+def _of_loss(logged: Logged, updates: Sequence[UpdateMetrics]) -> float | None:
+    """A metric's value over `updates`; None where no loss reports its figure."""
+    if logged.max_of:
+        seen = [u.maxima[logged.max_of] for u in updates if logged.max_of in u.maxima]
+        return max(seen, default=None)
+    if not any(logged.sum_of in u.sums for u in updates):
+        return None
+    return _total(updates, logged.sum_of) / _total(updates, logged.per)
+
+
+def _total(updates: Sequence[UpdateMetrics], name: str) -> float:
+    if name == "updates":
+        return len(updates)
+    return sum(u.tokens if name == "tokens" else u.sums.get(name, 0.0) for u in updates)
 
 
 def token_count(groups: Sequence[Group]) -> int:

@@ -86,7 +86,7 @@ class Counting:
     def values(self, trees):
         return self.logprobs(trees, 1.0)
 
-    def reinforce(self, trees, reference=None, beside=None):
+    def reinforce(self, trees, arrays):
         self.updates += 1
 
 

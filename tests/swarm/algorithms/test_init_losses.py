@@ -100,12 +100,14 @@ def test_the_bounds_bind_in_these_tests(random_llama: nn.Module, name: str) -> N
     recipe = recipe_on(random_llama, AlgorithmSettings(name=name))
     (seen,) = recipe.reinforce(random_groups(0, groups=5, longest=MAX_TOKENS))
     if name == "dppo":
-        assert 0 < seen.masked < seen.tokens
+        assert 0 < seen.sums["masked"] < seen.tokens
     elif name == "cispo":
-        assert seen.max_ratio > 2  # [0, 5] is wide: the cap itself is tested in test_objectives
+        assert (
+            seen.maxima["ratio"] > 2
+        )  # [0, 5] is wide: the cap itself is tested in test_objectives
     else:
-        assert seen.clipped_low > 0
-        assert seen.clipped_high > 0
+        assert seen.sums["clipped_low"] > 0
+        assert seen.sums["clipped_high"] > 0
 
 
 class TestValueHead:
@@ -130,7 +132,7 @@ class TestValueHead:
         loss = total / sum(e.length for e in episodes)
         parts = torch.autograd.grad(loss, list(head.parameters()))
         (seen,) = recipe.reinforce(groups)
-        assert seen.value_loss == pytest.approx(loss.item(), rel=1e-4)
+        assert seen.sums["value"] == pytest.approx(loss.item(), rel=1e-4)
         assert_same(gradients(recipe)[1], torch.cat([p.flatten() for p in parts]).float())
 
     def test_it_sends_nothing_into_the_policy(self, random_llama: nn.Module) -> None:

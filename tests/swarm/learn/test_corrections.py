@@ -12,7 +12,7 @@ from torch import Tensor
 
 from swarm.config.algorithm import BOUNDS, AlgorithmSettings, CorrectionSettings
 from swarm.learn.corrections import correction
-from swarm.learn.loss import LossParts, policy_loss
+from swarm.learn.loss import Loss, policy_loss
 from swarm.learn.ratios import MAX_LOG_RATIO
 
 RATIOS = [0.01, 0.5, 0.99, 1.0, 1.005, 2.0, 4.9, 6.0, 1e4]
@@ -105,7 +105,7 @@ class TestByHand:
 
 def loss_of(
     kind: str, advantages: Tensor, *, pi: Tensor, old: Tensor, mu: Tensor, weights: Tensor
-) -> LossParts:
+) -> Loss:
     reweighs = kind in ("tis", "icepop", "decoupled")
     settings = AlgorithmSettings(
         correction={"kind": kind}, anchor="batch_start" if reweighs else "sampler"
@@ -132,7 +132,7 @@ class TestInTheLoss:
         for chosen in ("none", kind):
             pi = mu.clone().requires_grad_()
             loss = loss_of(chosen, advantages, pi=pi, old=mu, mu=mu, weights=weights)
-            assert int(loss.masked) == 0
+            assert int(loss.sums["masked"]) == 0
             gradients.append(torch.autograd.grad(loss.total, pi)[0])
         torch.testing.assert_close(*gradients)
 
@@ -147,7 +147,7 @@ class TestInTheLoss:
         assert slope[:2].tolist() == [-0.25, -0.25]
         if kind != "tis":
             assert slope[2:].tolist() == [0.0, 0.0]
-            assert int(loss.masked) == 2
+            assert int(loss.sums["masked"]) == 2
 
     @given(
         gaps=st.lists(st.floats(-200, 200, width=32), min_size=2, max_size=8),
@@ -166,11 +166,16 @@ class TestInTheLoss:
             mu=mu,
             weights=torch.ones_like(mu),
         )
-        for value in (loss.total, loss.behaviour, loss.behaviour_squares, loss.max_ratio):
+        for value in (
+            loss.total,
+            loss.sums["behaviour"],
+            loss.sums["behaviour_squares"],
+            loss.maxima["ratio"],
+        ):
             assert torch.isfinite(value)
         assert torch.isfinite(torch.autograd.grad(loss.total, pi)[0]).all()
         most = len(gaps) * math.exp(MAX_LOG_RATIO)
-        assert float(loss.behaviour) <= most * (1 + 1e-5)
+        assert float(loss.sums["behaviour"]) <= most * (1 + 1e-5)
 
     def test_a_dropped_token_is_selected_away_and_not_multiplied_by_zero(self, kind: str) -> None:
         found = correction(
@@ -215,7 +220,7 @@ def test_decoupled_is_the_importance_weight_times_ppo_at_the_anchor() -> None:
     r, behaviour = np.exp(now - old), np.exp(old - mu)
     held = ((r > 1.2) & (a > 0)) | ((r < 0.8) & (a < 0))
     expected = -w * behaviour * np.where(held, np.clip(r, 0.8, 1.2), r) * a
-    assert loss.policy.item() == pytest.approx(expected.sum())
+    assert loss.sums["policy"].item() == pytest.approx(expected.sum())
     slope = torch.autograd.grad(loss.total, pi)[0].numpy()
     np.testing.assert_allclose(slope, np.where(held, 0.0, -w * behaviour * r * a), rtol=1e-9)
 
@@ -227,5 +232,5 @@ def test_the_effective_sample_size_is_that_of_the_behaviour_ratios() -> None:
         pi = ratios.log() if anchor is None else zeros
         settings = AlgorithmSettings(anchor="sampler" if anchor is None else "batch_start")
         loss = policy_loss(pi, zeros, zeros, ones, ones, None, settings, anchor_logprobs=anchor)
-        ess = loss.behaviour**2 / (4 * loss.behaviour_squares)
+        ess = loss.sums["behaviour"] ** 2 / (4 * loss.sums["behaviour_squares"])
         assert float(ess) == pytest.approx(8**2 / (4 * 22))

@@ -20,6 +20,7 @@ from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees, keep_groups, plain_trees
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.learner import Diverged, Learner, micro_batches, scheduled_lr
+from swarm.learn.update import PerTreeArrays
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree, action_node, context_node
@@ -82,7 +83,7 @@ def update(
     (trees,) = credited_trees(kept, algorithm, MAX_TOKENS, 1, k1)
     trees = [*extra, *trees]
     reference = base_logprobs(model, trees) if algorithm.kl_placement == "loss" else None
-    learner.reinforce(trees, reference)
+    learner.reinforce(trees, PerTreeArrays(reference))
     return gradient(learner)
 
 
@@ -172,7 +173,8 @@ class TestMaskedPositions:
         for trees in ([tree], [TokenTree(tuple(spoilt))]):
             learner = learner_on(copy.deepcopy(random_llama))
             metrics = learner.reinforce(trees)
-            assert all(math.isfinite(v) for v in vars(metrics).values())
+            figures = (*metrics.sums.values(), *metrics.maxima.values(), metrics.grad_norm)
+            assert all(math.isfinite(v) for v in figures)
             gradients.append(gradient(learner))
         assert torch.isfinite(gradients[0]).all()
         assert torch.equal(*gradients)
@@ -190,12 +192,12 @@ class TestUpdate:
         seen = learner.reinforce(trees)
         assert seen.tokens == sum(tree.trained_tokens for tree in trees)
         entropy = sum(float(part.entropy.sum()) for part in parts)
-        assert seen.entropy_sum == pytest.approx(entropy, rel=1e-5)
+        assert seen.sums["entropy"] == pytest.approx(entropy, rel=1e-5)
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
         ratios = np.exp(np.concatenate([part.logprobs.numpy() for part in parts]) - sampled)
-        assert seen.max_ratio == pytest.approx(ratios.max(), rel=1e-5)
+        assert seen.maxima["ratio"] == pytest.approx(ratios.max(), rel=1e-5)
         k3 = 1 / ratios + np.log(ratios) - 1
-        assert seen.mismatch_sum == pytest.approx(k3.sum(), rel=1e-4)
+        assert seen.sums["mismatch"] == pytest.approx(k3.sum(), rel=1e-4)
 
     def test_the_clip_bounds_the_step_and_not_the_reported_norm(
         self, random_llama: nn.Module

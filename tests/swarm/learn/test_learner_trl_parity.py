@@ -17,7 +17,7 @@ from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.advantages import episode_advantages
 from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
-from swarm.learn.update import Beside
+from swarm.learn.update import PerTreeArrays
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 from swarm.records import Completion, Episode, Group, StopReason
@@ -131,7 +131,7 @@ def test_one_gradient(case, temperature, micro_batches, rollouts, tmp_path):
         trainer.frozen["ref_per_token_logps"] = torch.zeros(mask.shape).masked_scatter(mask, flat)
     trainer.start()
     trainer.accumulate()
-    learner.reinforce(batch, beside=Beside(reference))
+    learner.reinforce(batch, PerTreeArrays(reference))
     found = agreement(our_gradient(learner.policy), trainer.gradient())
     assert found.cosine > 0.9999
     assert found.relative_error < 1e-4

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.loss import MAX_LOG_RATIO, LossParts, policy_loss, supervised_loss
+from swarm.learn.loss import MAX_LOG_RATIO, Loss, policy_loss, supervised_loss
 
 CLIPPED = AlgorithmSettings(clip_low=0.2, clip_high=0.3)
 UNCLIPPED = AlgorithmSettings(clip_low=None, clip_high=None)
@@ -27,12 +27,12 @@ def loss_of(
     *,
     entropy: Tensor | None = None,
     reference: Tensor | None = None,
-) -> LossParts:
+) -> Loss:
     entropy = torch.zeros_like(logprobs) if entropy is None else entropy
     return policy_loss(logprobs, entropy, sampler, advantages, weights, reference, settings)
 
 
-def gradient(loss: LossParts, leaf: Tensor) -> Tensor:
+def gradient(loss: Loss, leaf: Tensor) -> Tensor:
     (found,) = torch.autograd.grad(loss.total, leaf)
     return found
 
@@ -49,7 +49,7 @@ class Batch:
         self.reference = self.sampler + tensor(rng.normal(0, spread, m))
         self.entropy = tensor(rng.uniform(0, 3, m)).requires_grad_()
 
-    def loss(self, settings: AlgorithmSettings, part: slice = slice(None)) -> LossParts:
+    def loss(self, settings: AlgorithmSettings, part: slice = slice(None)) -> Loss:
         return loss_of(
             self.logprobs[part],
             self.sampler[part],
@@ -75,11 +75,11 @@ class TestPolicyTerm:
         slope = np.where(held_low | held_high, 0.0, -w * ratio * a)
         np.testing.assert_allclose(loss.total.item(), -(w * value).sum(), rtol=1e-10)
         np.testing.assert_allclose(gradient(loss, batch.logprobs), slope, rtol=1e-10, atol=1e-14)
-        assert (int(loss.clipped_low), int(loss.clipped_high)) == (
+        assert (int(loss.sums["clipped_low"]), int(loss.sums["clipped_high"])) == (
             held_low.sum(),
             held_high.sum(),
         )
-        assert loss.max_ratio.item() == pytest.approx(ratio.max())
+        assert loss.maxima["ratio"].item() == pytest.approx(ratio.max())
 
     @given(seed=st.integers(0, 2**32 - 1))
     def test_without_bounds_it_is_the_importance_weighted_gradient(self, seed: int) -> None:
@@ -88,7 +88,7 @@ class TestPolicyTerm:
         ratio = (batch.logprobs.detach() - batch.sampler).exp()
         expected = -batch.weights * ratio * batch.advantages
         torch.testing.assert_close(gradient(loss, batch.logprobs), expected)
-        assert int(loss.clipped_low) == int(loss.clipped_high) == 0
+        assert int(loss.sums["clipped_low"]) == int(loss.sums["clipped_high"]) == 0
 
     @pytest.mark.parametrize(
         ("advantage", "ratio", "slope"),
@@ -114,8 +114,8 @@ class TestPolicyTerm:
             loss = batch.loss(settings_)
             expected = -batch.weights * batch.advantages
             torch.testing.assert_close(gradient(loss, batch.logprobs), expected)
-            assert int(loss.clipped_low + loss.clipped_high) == 0
-            assert loss.mismatch.item() == 0
+            assert int(loss.sums["clipped_low"] + loss.sums["clipped_high"]) == 0
+            assert loss.sums["mismatch"].item() == 0
 
 
 class TestKL:
@@ -167,7 +167,7 @@ class TestKL:
     def test_its_value_is_zero_where_policy_and_reference_agree(self, kl: str) -> None:
         batch = Batch(0, spread=0.0)
         loss = batch.loss(AlgorithmSettings(kl_coef=1.0, kl=kl))
-        assert loss.kl.item() == 0
+        assert loss.sums["kl"].item() == 0
 
     @given(seed=st.integers(0, 2**32 - 1))
     def test_slopes(self, seed: int) -> None:
@@ -189,7 +189,7 @@ class TestKL:
         batch = Batch(1)
         placed = {"kl_coef": 0.3, "baseline": "leave_one_out"}
         loss = batch.loss(AlgorithmSettings(kl_placement="reward", **placed))
-        assert torch.equal(loss.total.detach(), loss.policy)
+        assert torch.equal(loss.total.detach(), loss.sums["policy"])
 
 
 class TestEntropy:
@@ -198,8 +198,10 @@ class TestEntropy:
         with_bonus, without = batch.loss(AlgorithmSettings(entropy_coef=0.1)), batch.loss(CLIPPED)
         (slope,) = torch.autograd.grad(with_bonus.total, batch.entropy, retain_graph=True)
         torch.testing.assert_close(slope, -0.1 * batch.weights)
-        assert torch.equal(with_bonus.policy, batch.loss(AlgorithmSettings()).policy)
-        assert without.total.item() == without.policy.item()
+        assert torch.equal(
+            with_bonus.sums["policy"], batch.loss(AlgorithmSettings()).sums["policy"]
+        )
+        assert without.total.item() == without.sums["policy"].item()
 
     def test_following_it_spreads_a_categorical(self) -> None:
         theta = tensor([2.0, 0.0, -1.0]).requires_grad_()
@@ -235,9 +237,9 @@ class TestRobustness:
             settings_ = AlgorithmSettings(kl_coef=0.1, kl=kl, **bounds)
             loss = loss_of(logprobs, far, advantages, ones, settings_, reference=-far)
             assert torch.isfinite(gradient(loss, logprobs)).all()
-            for value in (loss.total, loss.kl, loss.mismatch, loss.max_ratio):
+            for value in (loss.total, loss.sums["kl"], loss.sums["mismatch"], loss.maxima["ratio"]):
                 assert torch.isfinite(value)
-            assert loss.max_ratio <= np.exp(MAX_LOG_RATIO) * (1 + 1e-6)
+            assert loss.maxima["ratio"] <= np.exp(MAX_LOG_RATIO) * (1 + 1e-6)
 
     @given(seed=st.integers(0, 2**32 - 1), cut=st.integers(1, 199))
     def test_it_is_a_sum_over_tokens(self, seed: int, cut: int) -> None:
@@ -245,9 +247,11 @@ class TestRobustness:
         settings_ = AlgorithmSettings(kl_coef=0.2, entropy_coef=0.05)
         whole = batch.loss(settings_)
         parts = [batch.loss(settings_, part) for part in (slice(cut), slice(cut, None))]
-        for name in ("total", "policy", "kl", "clipped_low", "clipped_high", "mismatch"):
-            total = sum(getattr(part, name) for part in parts)
-            torch.testing.assert_close(total, getattr(whole, name))
+        torch.testing.assert_close(sum(part.total for part in parts), whole.total)
+        for name, value in whole.sums.items():
+            torch.testing.assert_close(sum(part.sums[name] for part in parts), value)
+        for name, value in whole.maxima.items():
+            assert max(part.maxima[name] for part in parts) == value
 
 
 def test_the_supervised_loss_is_weighted_cross_entropy() -> None:

@@ -6,14 +6,14 @@ import torch
 from torch import Tensor
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.loss import LossParts, policy_loss
+from swarm.learn.loss import Loss, policy_loss
 
 
 def tensor(values: object) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def loss_of(pi: Tensor, mu: Tensor, advantages: Tensor, **settings: object) -> LossParts:
+def loss_of(pi: Tensor, mu: Tensor, advantages: Tensor, **settings: object) -> Loss:
     sequences = settings.pop("sequences", None)
     anchor = settings.pop("anchor_logprobs", None)
     return policy_loss(
@@ -29,7 +29,7 @@ def loss_of(pi: Tensor, mu: Tensor, advantages: Tensor, **settings: object) -> L
     )
 
 
-def slope(loss: LossParts, leaf: Tensor) -> list[float]:
+def slope(loss: Loss, leaf: Tensor) -> list[float]:
     return torch.autograd.grad(loss.total, leaf)[0].tolist()
 
 
@@ -41,13 +41,13 @@ class TestCispo:
         a = tensor([1.0, -1.0, 1.0, -1.0])
         loss = loss_of(pi, torch.zeros(4, dtype=torch.float64), a, name="cispo")
         assert slope(loss, pi) == pytest.approx([-5.0, 5.0, -0.01, 1.0])
-        assert (int(loss.clipped_low), int(loss.clipped_high)) == (0, 2)
+        assert (int(loss.sums["clipped_low"]), int(loss.sums["clipped_high"])) == (0, 2)
 
     def test_the_weight_carries_no_gradient(self) -> None:
         """Unlike rho A, whose gradient is rho A as well but whose value is not that of the loss."""
         pi = tensor([-1.0]).requires_grad_()
         loss = loss_of(pi, tensor([-1.5]), tensor([2.0]), name="cispo")
-        assert loss.policy.item() == pytest.approx(-np.exp(0.5) * 2 * -1.0)
+        assert loss.sums["policy"].item() == pytest.approx(-np.exp(0.5) * 2 * -1.0)
         assert slope(loss, pi) == pytest.approx([-np.exp(0.5) * 2])
 
 
@@ -67,7 +67,7 @@ class TestGspo:
         )
         s = np.exp(0.1), np.exp(0.2)
         assert slope(loss, pi) == pytest.approx([-s[0]] * 3 + [s[1]])
-        assert loss.max_ratio.item() == pytest.approx(s[1])
+        assert loss.maxima["ratio"].item() == pytest.approx(s[1])
 
     def test_a_sequence_is_clipped_as_a_whole(self) -> None:
         pi = tensor([0.5, -0.49, 0.5, -0.5]).requires_grad_()
@@ -79,7 +79,7 @@ class TestGspo:
             sequences=torch.tensor([0, 0, 1, 1]),
         )
         assert slope(loss, pi) == pytest.approx([0.0, 0.0, -1.0, -1.0])
-        assert int(loss.clipped_high) == 2
+        assert int(loss.sums["clipped_high"]) == 2
 
 
 class TestAnchor:
@@ -98,8 +98,8 @@ class TestAnchor:
             anchor="batch_start",
             anchor_logprobs=tensor([-1.0]),
         )
-        assert loss.mismatch.item() == pytest.approx(np.exp(-0.2) + 0.2 - 1)
-        assert loss.behaviour.item() == pytest.approx(np.exp(0.2))
+        assert loss.sums["mismatch"].item() == pytest.approx(np.exp(-0.2) + 0.2 - 1)
+        assert loss.sums["behaviour"].item() == pytest.approx(np.exp(0.2))
 
 
 def test_the_squared_log_ratio_pulls_back_to_the_anchor() -> None:
@@ -112,5 +112,6 @@ def test_the_squared_log_ratio_pulls_back_to_the_anchor() -> None:
 def test_likelihood_ignores_the_sampler() -> None:
     pi = tensor([-1.0, -2.0]).requires_grad_()
     loss = loss_of(pi, tensor([0.0, -50.0]), tensor([1.0, 1.0]), name="sft")
-    assert loss.policy.item() == pytest.approx(3.0)
+    assert loss.sums["policy"].item() == pytest.approx(3.0)
+    assert (loss.sums.keys(), loss.maxima) == ({"policy", "entropy"}, {})
     assert slope(loss, pi) == [-1.0, -1.0]

@@ -53,6 +53,7 @@ def of(logprobs: list[float], reference: list[float], signs: list[float], pairs:
     weights = torch.full((len(pairs),), 1 / count)
     loss = preference_loss(
         leaf,
+        torch.full_like(leaf, 0.5),
         torch.tensor(reference),
         torch.tensor(signs),
         weights,
@@ -66,11 +67,13 @@ class TestLoss:
     def test_by_hand(self) -> None:
         loss, slope = of([-1.0, -2.0, -4.0], [-2.0, -2.5, -3.0], [1.0, 1.0, -1.0], [0, 0, 0])
         margin = 0.1 * ((1.0 + 0.5) - (-1.0))
-        assert loss.margin.item() == pytest.approx(margin)
+        assert loss.sums["margin"].item() == pytest.approx(margin)
         assert loss.total.item() == pytest.approx(-math.log(1 / (1 + math.exp(-margin))))
         push = 0.1 / (1 + math.exp(margin))
         assert slope.tolist() == pytest.approx([-push, -push, push])
-        assert int(loss.wins) == 1
+        assert (int(loss.sums["wins"]), int(loss.sums["pairs"])) == (1, 1)
+        assert loss.sums["policy"].item() == loss.total.item()
+        assert loss.sums["entropy"].item() == 1.5
 
     def test_it_is_the_mean_over_pairs(self) -> None:
         loss, _ = of(
@@ -78,13 +81,13 @@ class TestLoss:
         )
         each = [math.log(1 + math.exp(-m)) for m in (0.1, -0.2)]
         assert loss.total.item() == pytest.approx(sum(each) / 2)
-        assert loss.margin.item() == pytest.approx(-0.1)
-        assert int(loss.wins) == 1
+        assert loss.sums["margin"].item() == pytest.approx(-0.1)
+        assert int(loss.sums["wins"]) == 1
 
     def test_at_the_reference_it_is_log_two(self) -> None:
         loss, _ = of([-1.0, -2.0], [-1.0, -2.0], [1.0, -1.0], [0, 0])
         assert loss.total.item() == pytest.approx(math.log(2))
-        assert (loss.margin.item(), int(loss.wins)) == (0.0, 0)
+        assert (loss.sums["margin"].item(), int(loss.sums["wins"])) == (0.0, 0)
 
     def test_long_sums_keep_their_sign(self) -> None:
         """65,536 tokens of equal worth and one of 0.004 more: a sum in fp32 would lose it."""
@@ -95,4 +98,4 @@ class TestLoss:
             [*[1.0] * n, *[-1.0] * n],
             [0] * (2 * n),
         )
-        assert loss.margin.item() == pytest.approx(0.1 * 0.004, rel=1e-3)
+        assert loss.sums["margin"].item() == pytest.approx(0.1 * 0.004, rel=1e-3)

@@ -98,6 +98,6 @@ def test_the_first_update_from_the_batchs_start_has_ratio_one(
     algorithm = AlgorithmSettings(anchor="batch_start", correction={"kind": kind})
     recipe = recipe_on(random_llama, algorithm, budget=60, epochs=2, minibatches=2)
     seen = recipe.reinforce(random_groups(5, groups=6, longest=MAX_TOKENS))
-    assert seen[0].max_ratio == 1.0
-    assert all(u.max_ratio != 1.0 for u in seen[2:])
+    assert seen[0].maxima["ratio"] == 1.0
+    assert all(u.maxima["ratio"] != 1.0 for u in seen[2:])
     assert torch.isfinite(gradients(recipe)[0]).all()

@@ -70,18 +70,18 @@ class TestLoss:
         found = value_loss(
             leaf, torch.tensor([old]).double(), torch.tensor([target]).double(), 0.2, 1
         )
-        assert found.item() == pytest.approx(loss)
-        assert torch.autograd.grad(found, leaf)[0].item() == pytest.approx(slope)
+        assert found.total.item() == found.sums["value"].item() == pytest.approx(loss)
+        assert torch.autograd.grad(found.total, leaf)[0].item() == pytest.approx(slope)
 
     def test_without_a_range_it_is_half_the_squared_error(self) -> None:
         found = value_loss(torch.tensor([3.0]), torch.zeros(1), torch.ones(1), None, 4)
-        assert found.item() == pytest.approx(0.5 * 4 / 4)
+        assert found.total.item() == pytest.approx(0.5 * 4 / 4)
 
     def test_it_is_a_sum_over_tokens(self) -> None:
         rng = torch.Generator().manual_seed(0)
         values, old, returns = (torch.randn(10, generator=rng) for _ in range(3))
         parts = [
-            value_loss(values[cut], old[cut], returns[cut], 0.2, 10)
+            value_loss(values[cut], old[cut], returns[cut], 0.2, 10).total
             for cut in (slice(4), slice(4, None))
         ]
-        torch.testing.assert_close(sum(parts), value_loss(values, old, returns, 0.2, 10))
+        torch.testing.assert_close(sum(parts), value_loss(values, old, returns, 0.2, 10).total)

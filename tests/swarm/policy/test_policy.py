@@ -13,6 +13,7 @@ from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.credit import credited_trees
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.learner import Learner
+from swarm.learn.update import PerTreeArrays
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 from swarm.records import TokenTree
@@ -91,7 +92,7 @@ class TestIsolation:
     ) -> None:
         learner = learner_in(AdapterHost.wrap(random_llama), "a")
         with pytest.raises(IndexError):
-            learner.reinforce([TokenTree(batch(0)[0].nodes), *batch(0)], reference=[])
+            learner.reinforce([TokenTree(batch(0)[0].nodes), *batch(0)], PerTreeArrays([]))
         assert learner.policy.host.routing.slot is None
 
 
