@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def under(kind: str, *names: object) -> str:
-    """The id of a claim of one kind, such as `setting`, on what is named."""
+    """The id of a claim on what is named, of one kind or on one hypothesis."""
     return ".".join((kind, *map(str, names)))
 
 
@@ -16,9 +16,9 @@ def named(kind: str, ids: Iterable[str]) -> list[str]:
     return [name.removeprefix(f"{kind}.") for name in ids if name.startswith(f"{kind}.")]
 
 
-def hypothesis(name: str, field: str) -> str:
-    """A field of a hypothesis, or what came of it."""
-    return under(name, field)
+def groups(kind: str, ids: Iterable[str]) -> list[str]:
+    """The first part of what the ids of one kind name, each once."""
+    return list(dict.fromkeys(name.partition(".")[0] for name in named(kind, ids)))
 
 
 def arm(statistic: str, metric: str, arm: str, task: str = "") -> str:
@@ -40,8 +40,3 @@ def final(metric: str, arm: str) -> str:
 def curve(metric: str, arm: str, step: int) -> str:
     """An arm's mean at one step."""
     return under("curve", metric, arm, step)
-
-
-def candidate(label: str, field: str) -> str:
-    """`value` or `score` of a tuning candidate."""
-    return under("tuning", label, field)

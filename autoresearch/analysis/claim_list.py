@@ -13,29 +13,14 @@ from swarm.config.base import JsonValue
 
 SETTINGS = (
     "steps",
-    "batch.rollouts",
-    "batch.group_size",
-    "batch.epochs",
-    "batch.minibatches",
-    "optim.lr",
-    "optim.schedule",
-    "algorithm.name",
-    "algorithm.baseline",
-    "algorithm.scale",
-    "algorithm.aggregation",
-    "algorithm.clip_low",
-    "algorithm.clip_high",
-    "algorithm.kl_coef",
-    "algorithm.entropy_coef",
-    "policy.kind",
-    "policy.rank",
-    "policy.alpha",
-    "sampling.temperature",
-    "sampling.max_tokens",
-    "warmup.steps",
-    "max_staleness",
-    "evaluation.prompts",
-    "evaluation.every",
+    *("batch.rollouts", "batch.group_size", "batch.epochs", "batch.minibatches"),
+    *("optim.lr", "optim.schedule"),
+    *("algorithm.name", "algorithm.baseline", "algorithm.scale", "algorithm.aggregation"),
+    *("algorithm.clip_low", "algorithm.clip_high", "algorithm.kl_coef", "algorithm.entropy_coef"),
+    *("policy.kind", "policy.rank", "policy.alpha"),
+    *("sampling.temperature", "sampling.max_tokens"),
+    *("warmup.steps", "max_staleness"),
+    *("evaluation.prompts", "evaluation.every"),
 )
 """The settings that a report prints."""
 
@@ -95,15 +80,15 @@ def _verdicts(evidence: Evidence) -> Iterator[ClaimSpec]:
             ("p", "p", "outcomes.p_value"),
             ("p_equivalence", "p", "outcomes.p_equivalence"),
         ):
-            yield _spec(ids.hypothesis(h.id, key), shown, query, hypothesis=h.id)
+            yield _spec(ids.under(h.id, key), shown, query, hypothesis=h.id)
         for key, arm in (("n.arm", h.arm), ("n.versus", h.versus)):
-            at = ids.hypothesis(h.id, key)
+            at = ids.under(h.id, key)
             yield _spec(at, "seeds", "outcomes.seeds_scored", hypothesis=h.id, arm=arm)
         for key in ("id", "metric", "arm", "versus", "min_effect"):
-            at, shown = ids.hypothesis(h.id, key), {"id": "", "min_effect": unit}.get(key, "name")
+            at, shown = ids.under(h.id, key), {"id": "", "min_effect": unit}.get(key, "name")
             yield _spec(at, shown, "accounts.hypothesis", hypothesis=h.id, field=key)
         for key, shown in (("seed_sd", unit), ("detectable", unit), ("needed", "seeds")):
-            yield _spec(ids.hypothesis(h.id, key), shown, f"sizing.{key}", hypothesis=h.id)
+            yield _spec(ids.under(h.id, key), shown, f"sizing.{key}", hypothesis=h.id)
 
 
 def _arms(evidence: Evidence) -> Iterator[ClaimSpec]:
@@ -150,7 +135,8 @@ def _sizing(evidence: Evidence) -> Iterator[ClaimSpec]:
     yield _spec("pilot.sd", unit, "sizing.pilot_sd")
     for label in noise.candidate_labels(evidence):
         for key, shown in (("value", "setting"), ("score", unit)):
-            yield _spec(ids.candidate(label, key), shown, f"sizing.candidate_{key}", label=label)
+            at = ids.under("tuning", label, key)
+            yield _spec(at, shown, f"sizing.candidate_{key}", label=label)
     if evidence.plan.tuning is not None:
         yield _spec("tuning.choice", "setting", "sizing.tuning_choice")
         for name in ("path", "low", "high", "candidates"):

@@ -1,7 +1,6 @@
 """The table of queries."""
 
 import inspect
-from pathlib import Path
 
 import pytest
 from support.synthetic_study import Shape, make_study
