@@ -1,8 +1,9 @@
 """Which claims a study's report makes, in their order."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from autoresearch.analysis import claim_ids as ids
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.queries import accounts, noise
 from autoresearch.analysis.scores import EVAL, metrics_of
@@ -12,35 +13,21 @@ from swarm.config.base import JsonValue
 
 SETTINGS = (
     "steps",
-    "batch.rollouts",
-    "batch.group_size",
-    "batch.epochs",
-    "batch.minibatches",
-    "optim.lr",
-    "optim.schedule",
-    "algorithm.name",
-    "algorithm.baseline",
-    "algorithm.scale",
-    "algorithm.aggregation",
-    "algorithm.clip_low",
-    "algorithm.clip_high",
-    "algorithm.kl_coef",
-    "algorithm.entropy_coef",
-    "policy.kind",
-    "policy.rank",
-    "policy.alpha",
-    "sampling.temperature",
-    "sampling.max_tokens",
-    "warmup.steps",
-    "max_staleness",
-    "evaluation.prompts",
-    "evaluation.every",
+    *("batch.rollouts", "batch.group_size", "batch.epochs", "batch.minibatches"),
+    *("optim.lr", "optim.schedule"),
+    *("algorithm.name", "algorithm.baseline", "algorithm.scale", "algorithm.aggregation"),
+    *("algorithm.clip_low", "algorithm.clip_high", "algorithm.kl_coef", "algorithm.entropy_coef"),
+    *("policy.kind", "policy.rank", "policy.alpha"),
+    *("sampling.temperature", "sampling.max_tokens"),
+    *("warmup.steps", "max_staleness"),
+    *("evaluation.prompts", "evaluation.every"),
 )
 """The settings that a report prints."""
 
 CURVE_POINTS = 5
 ACCURACY = "eval/acc"
 TRIAL_FIELDS = ("phase", "arm", "task", "seed", "label", "status", "attempts", "causes")
+TRIAL_UNITS = {"seed": "exact", "attempts": "attempts"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +37,7 @@ class ClaimSpec:
     id: str
     unit: str
     query: str
-    args: Mapping[str, JsonValue] = field(default_factory=dict)
+    args: Mapping[str, JsonValue]
 
 
 def claim_list(evidence: Evidence) -> Iterator[ClaimSpec]:
@@ -78,26 +65,30 @@ def curve_steps(evidence: Evidence, metric: str) -> list[int]:
     return sorted({step for t in trials for step, _, _ in evidence.points(t, metric)})
 
 
+def _spec(at: str, unit: str, query: str, /, **args: JsonValue) -> ClaimSpec:
+    return ClaimSpec(at, unit, query, args)
+
+
 def _verdicts(evidence: Evidence) -> Iterator[ClaimSpec]:
     for h in evidence.plan.hypotheses:
-        name = {"hypothesis": h.id}
         unit = unit_of(h.metric)
-        yield ClaimSpec(f"{h.id}.verdict", "", "outcomes.verdict", name)
-        yield ClaimSpec(f"{h.id}.reason", "", "outcomes.reason", name)
-        yield ClaimSpec(f"{h.id}.effect", unit, "outcomes.effect", name)
-        yield ClaimSpec(f"{h.id}.direction", "", "outcomes.direction", name)
-        yield ClaimSpec(f"{h.id}.p", "p", "outcomes.p_value", name)
-        yield ClaimSpec(f"{h.id}.p_equivalence", "p", "outcomes.p_equivalence", name)
-        for role, arm in (("arm", h.arm), ("versus", h.versus)):
-            yield ClaimSpec(
-                f"{h.id}.n.{role}", "seeds", "outcomes.seeds_scored", {**name, "arm": arm}
-            )
+        for key, shown, query in (
+            ("verdict", "", "outcomes.verdict"),
+            ("reason", "", "outcomes.reason"),
+            ("effect", unit, "outcomes.effect"),
+            ("direction", "", "outcomes.direction"),
+            ("p", "p", "outcomes.p_value"),
+            ("p_equivalence", "p", "outcomes.p_equivalence"),
+        ):
+            yield _spec(ids.under(h.id, key), shown, query, hypothesis=h.id)
+        for key, arm in (("n.arm", h.arm), ("n.versus", h.versus)):
+            at = ids.under(h.id, key)
+            yield _spec(at, "seeds", "outcomes.seeds_scored", hypothesis=h.id, arm=arm)
         for key in ("id", "metric", "arm", "versus", "min_effect"):
-            shown = unit if key == "min_effect" else "" if key == "id" else "name"
-            yield ClaimSpec(f"{h.id}.{key}", shown, "accounts.hypothesis", {**name, "field": key})
-        yield ClaimSpec(f"{h.id}.seed_sd", unit, "sizing.seed_sd", name)
-        yield ClaimSpec(f"{h.id}.detectable", unit, "sizing.detectable", name)
-        yield ClaimSpec(f"{h.id}.needed", "seeds", "sizing.needed", name)
+            at, shown = ids.under(h.id, key), {"id": "", "min_effect": unit}.get(key, "name")
+            yield _spec(at, shown, "accounts.hypothesis", hypothesis=h.id, field=key)
+        for key, shown in (("seed_sd", unit), ("detectable", unit), ("needed", "seeds")):
+            yield _spec(ids.under(h.id, key), shown, f"sizing.{key}", hypothesis=h.id)
 
 
 def _arms(evidence: Evidence) -> Iterator[ClaimSpec]:
@@ -105,138 +96,122 @@ def _arms(evidence: Evidence) -> Iterator[ClaimSpec]:
     for metric in metrics_of(plan):
         unit = unit_of(metric)
         for arm in plan.arms:
-            args = {"metric": metric, "arm": arm.id}
-            yield ClaimSpec(f"arm.{metric}.{arm.id}.mean", unit, "outcomes.arm_mean", args)
-            yield ClaimSpec(f"arm.{metric}.{arm.id}.sd", unit, "outcomes.arm_sd", args)
-            if len(plan.tasks) > 1:
-                for task in plan.tasks:
-                    at, by = f"task.{metric}.{arm.id}.{task}", {**args, "task": task}
-                    yield ClaimSpec(f"{at}.mean", unit, "outcomes.arm_mean", by)
-                    yield ClaimSpec(f"{at}.sd", unit, "outcomes.arm_sd", by)
+            for task in ("", *(plan.tasks if len(plan.tasks) > 1 else ())):
+                args = {"metric": metric, "arm": arm.id, **({"task": task} if task else {})}
+                for name in ("mean", "sd"):
+                    yield _spec(ids.arm(name, **args), unit, f"outcomes.arm_{name}", **args)
         for trial in evidence.trials("confirm"):
-            spec = trial.spec
-            yield ClaimSpec(
-                f"score.{metric}.{spec.arm}.{spec.task}.{spec.seed}",
-                unit,
-                "outcomes.seed_score",
-                {"metric": metric, "arm": spec.arm, "task": spec.task, "seed": spec.seed},
-            )
+            name, task, seed = trial.spec.arm, trial.spec.task, trial.spec.seed
+            at = ids.score(metric, name, task, seed)
+            args = {"metric": metric, "arm": name, "task": task}
+            yield _spec(at, unit, "outcomes.seed_score", **args, seed=seed)
 
 
 def _secondary(evidence: Evidence) -> Iterator[ClaimSpec]:
     plan = evidence.plan
     for metric in plan.metrics:
-        if metric not in metrics_of(plan):
-            for arm in plan.arms:
-                yield ClaimSpec(
-                    f"final.{metric}.{arm.id}",
-                    unit_of(metric),
-                    "outcomes.final_mean",
-                    {"metric": metric, "arm": arm.id},
-                )
+        for arm in plan.arms if metric not in metrics_of(plan) else ():
+            args = {"metric": metric, "arm": arm.id}
+            yield _spec(ids.final(**args), unit_of(metric), "outcomes.final_mean", **args)
 
 
 def _curves(evidence: Evidence) -> Iterator[ClaimSpec]:
     plan = evidence.plan
     for metric in curve_metrics(plan):
-        steps = curve_steps(evidence, metric)
+        steps, unit = curve_steps(evidence, metric), unit_of(metric)
         last = max(0, len(steps) - 1)
         shown = [
             steps[round(i * last / (CURVE_POINTS - 1))] for i in range(CURVE_POINTS if steps else 0)
         ]
         for arm in plan.arms:
             for step in dict.fromkeys(shown):
-                yield ClaimSpec(
-                    f"curve.{metric}.{arm.id}.{step}",
-                    unit_of(metric),
-                    "outcomes.curve_mean",
-                    {"metric": metric, "arm": arm.id, "step": step},
-                )
+                at = ids.curve(metric, arm.id, step)
+                yield _spec(at, unit, "outcomes.curve_mean", metric=metric, arm=arm.id, step=step)
 
 
 def _sizing(evidence: Evidence) -> Iterator[ClaimSpec]:
     unit = unit_of(metrics_of(evidence.plan)[0])
-    yield ClaimSpec("pilot.mean", unit, "sizing.pilot_mean")
-    yield ClaimSpec("pilot.sd", unit, "sizing.pilot_sd")
+    yield _spec("pilot.mean", unit, "sizing.pilot_mean")
+    yield _spec("pilot.sd", unit, "sizing.pilot_sd")
     for label in noise.candidate_labels(evidence):
-        args = {"label": label}
-        yield ClaimSpec(f"tuning.{label}.value", "setting", "sizing.candidate_value", args)
-        yield ClaimSpec(f"tuning.{label}.score", unit, "sizing.candidate_score", args)
+        for key, shown in (("value", "setting"), ("score", unit)):
+            at = ids.under("tuning", label, key)
+            yield _spec(at, shown, f"sizing.candidate_{key}", label=label)
     if evidence.plan.tuning is not None:
-        yield ClaimSpec("tuning.choice", "setting", "sizing.tuning_choice")
-        yield ClaimSpec("tuning.path", "name", "accounts.tuning_rule", {"name": "path"})
-        for name in ("low", "high", "candidates"):
-            yield ClaimSpec(f"tuning.{name}", "exact", "accounts.tuning_rule", {"name": name})
+        yield _spec("tuning.choice", "setting", "sizing.tuning_choice")
+        for name in ("path", "low", "high", "candidates"):
+            shown = "name" if name == "path" else "exact"
+            yield _spec(ids.under("tuning", name), shown, "accounts.tuning_rule", name=name)
 
 
 def _rules(evidence: Evidence) -> Iterator[ClaimSpec]:
     units = {"alpha": "exact", "power": "percent", "last_evals": "exact", "floor": "exact"}
     for name, unit in units.items():
-        yield ClaimSpec(f"rule.{name}", unit, "accounts.rule", {"name": name})
+        yield _spec(ids.under("rule", name), unit, "accounts.rule", name=name)
     for name in ("prompts", "every"):
-        at = {"path": f"evaluation.{name}"}
-        yield ClaimSpec(f"rule.eval_{name}", "exact", "accounts.base_setting", at)
-    yield ClaimSpec("rule.looks", "", "accounts.looks")
-    yield ClaimSpec("rule.look", "seeds", "accounts.look")
-    yield ClaimSpec("rule.confidence", "percent", "accounts.confidence")
-    yield ClaimSpec("rule.arm_confidence", "percent", "accounts.arm_confidence")
-    yield ClaimSpec("study.seed", "exact", "accounts.study_seed")
+        path = f"evaluation.{name}"
+        yield _spec(ids.under("rule", f"eval_{name}"), "exact", "accounts.base_setting", path=path)
+    yield _spec("rule.looks", "", "accounts.looks")
+    yield _spec("rule.look", "seeds", "accounts.look")
+    yield _spec("rule.confidence", "percent", "accounts.confidence")
+    yield _spec("rule.arm_confidence", "percent", "accounts.arm_confidence")
+    yield _spec("study.seed", "exact", "accounts.study_seed")
     for name in ("model", "tasks"):
-        yield ClaimSpec(f"study.{name}", "name", "accounts.plan_field", {"name": name})
-    yield ClaimSpec("study.command", "", "accounts.start_command")
-    yield ClaimSpec("registered_at", "", "accounts.registered_at")
-    yield ClaimSpec("first_trial_at", "", "accounts.first_trial_at")
+        yield _spec(ids.under("study", name), "name", "accounts.plan_field", name=name)
+    yield _spec("study.command", "", "accounts.start_command")
+    yield _spec("registered_at", "", "accounts.registered_at")
+    yield _spec("first_trial_at", "", "accounts.first_trial_at")
     for phase in ("pilot", "tuning", "confirm"):
-        yield ClaimSpec(f"seeds.{phase}", "", "accounts.seeds", {"phase": phase})
+        yield _spec(ids.under("seeds", phase), "", "accounts.seeds", phase=phase)
     for index, _ in enumerate(evidence.plan.notes):
-        yield ClaimSpec(f"note.{index}", "", "accounts.note", {"index": index})
+        yield _spec(ids.under("note", index), "", "accounts.note", index=index)
     for path in SETTINGS:
-        yield ClaimSpec(f"setting.{path}", "setting", "accounts.base_setting", {"path": path})
+        yield _spec(ids.under("setting", path), "setting", "accounts.base_setting", path=path)
 
 
 def _problems(evidence: Evidence) -> Iterator[ClaimSpec]:
     for trial in accounts.troubled(evidence):
         for key in TRIAL_FIELDS:
-            name = {"trial": trial.spec.id, "field": key}
-            unit = {"seed": "exact", "attempts": "attempts"}.get(key, "")
-            yield ClaimSpec(f"trial.{trial.spec.id}.{key}", unit, "accounts.trial", name)
+            at, unit = ids.under("trial", trial.spec.id, key), TRIAL_UNITS.get(key, "")
+            yield _spec(at, unit, "accounts.trial", trial=trial.spec.id, field=key)
     for index, (alarm, phase, arm) in enumerate(accounts.alarm_keys(evidence)):
+        args = {"alarm": alarm, "phase": phase, "arm": arm}
         for key, unit in (("trials", "trials"), ("step", "exact"), ("cause", "")):
-            args = {"alarm": alarm, "phase": phase, "arm": arm, "field": key}
-            yield ClaimSpec(f"alarm.{index}.{key}", unit, "accounts.alarm", args)
+            yield _spec(ids.under("alarm", index, key), unit, "accounts.alarm", **args, field=key)
     for index, _ in enumerate(accounts.deviations(evidence)):
-        yield ClaimSpec(f"deviation.{index}", "", "accounts.deviation", {"index": index})
+        yield _spec(ids.under("deviation", index), "", "accounts.deviation", index=index)
 
 
 def _cost(evidence: Evidence) -> Iterator[ClaimSpec]:
+    query = "accounts.trials"
     for phase in ("", "pilot", "tuning", "confirm"):
         at = phase or "all"
-        yield ClaimSpec(f"trials.{at}", "trials", "accounts.trials", {"phase": phase})
-        yield ClaimSpec(f"cost.{at}.seconds", "s", "accounts.trial_seconds", {"phase": phase})
+        yield _spec(ids.under("trials", at), "trials", query, phase=phase)
+        yield _spec(ids.under("cost", at, "seconds"), "s", "accounts.trial_seconds", phase=phase)
         for status in ("finished", "diverged", "failed"):
-            args = {"phase": phase, "status": status}
-            yield ClaimSpec(f"trials.{at}.{status}", "trials", "accounts.trials", args)
+            name = ids.under("trials", at, status)
+            yield _spec(name, "trials", query, phase=phase, status=status)
     for arm in evidence.plan.arms:
         args = {"phase": "confirm", "status": "finished", "arm": arm.id}
-        yield ClaimSpec(f"trials.{arm.id}.finished", "trials", "accounts.trials", args)
-    yield ClaimSpec("attempts", "attempts", "accounts.attempts")
+        yield _spec(ids.under("trials", arm.id, "finished"), "trials", query, **args)
+    yield _spec("attempts", "attempts", "accounts.attempts")
     for status in ("failed", "lost"):
-        yield ClaimSpec(f"attempts.{status}", "attempts", "accounts.attempts", {"status": status})
-    yield ClaimSpec("attempts.retries", "attempts", "accounts.retries")
-    yield ClaimSpec("cost.trial_seconds", "s", "accounts.seconds_per_trial")
-    yield ClaimSpec("cost.wall_seconds", "s", "accounts.wall_seconds")
-    yield ClaimSpec("cost.outside", "percent", "accounts.outside_share")
+        yield _spec(ids.under("attempts", status), "attempts", "accounts.attempts", status=status)
+    yield _spec("attempts.retries", "attempts", "accounts.retries")
+    yield _spec("cost.trial_seconds", "s", "accounts.seconds_per_trial")
+    yield _spec("cost.wall_seconds", "s", "accounts.wall_seconds")
+    yield _spec("cost.outside", "percent", "accounts.outside_share")
     for metric in ("tokens/prompt", "tokens/completion", "tokens/trained"):
-        yield ClaimSpec(f"cost.{metric}", "tokens", "accounts.tokens", {"metric": metric})
+        yield _spec(ids.under("cost", metric), "tokens", "accounts.tokens", metric=metric)
 
 
 def _machine(evidence: Evidence) -> Iterator[ClaimSpec]:
     records = evidence.facts.records
     for name in records.get("fingerprint", {}):
         unit = "digest" if name.startswith(("evaluator", "trainer")) else "name"
-        yield ClaimSpec(f"fingerprint.{name}", unit, "accounts.fingerprint", {"name": name})
-    for name in ("command", "trials", "seconds") if "full" in records else ():
-        unit = {"command": "", "trials": "trials", "seconds": "s"}[name]
-        yield ClaimSpec(f"full.{name}", unit, "accounts.full_profile", {"name": name})
+        yield _spec(ids.under("fingerprint", name), unit, "accounts.fingerprint", name=name)
+    units = {"command": "", "trials": "trials", "seconds": "s"} if "full" in records else {}
+    for name, unit in units.items():
+        yield _spec(ids.under("full", name), unit, "accounts.full_profile", name=name)
     for arm in evidence.plan.arms:
-        yield ClaimSpec(f"adapter.{arm.id}", "", "accounts.adapter", {"arm": arm.id})
+        yield _spec(ids.under("adapter", arm.id), "", "accounts.adapter", arm=arm.id)

@@ -1,7 +1,7 @@
 """Claims: every number of a report as a typed row that says how to recompute it.
 
-`compute` is a pure function of a study's facts and its attempt folders. A claim's query names a
-function of `autoresearch.analysis` and its arguments; `answer` runs it again. Floats keep twelve
+`compute` is a pure function of a study's facts and its attempt folders. A claim's query names an
+entry of `queries.QUERIES` and its arguments; `answer` runs it again. Floats keep twelve
 significant digits, so that recomputation gives equal bytes.
 """
 
@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field
 
 from autoresearch.analysis.claim_list import ClaimSpec, claim_list
 from autoresearch.analysis.evidence import Answer, Evidence
-from autoresearch.analysis.queries import accounts, noise, outcomes
+from autoresearch.analysis.queries import QUERIES
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.plan import Plan
@@ -25,7 +25,7 @@ DIGITS = 12
 
 
 class Query(Settings):
-    """`<module>.<function>` of autoresearch.analysis, and its keyword arguments."""
+    """The name of a query and its keyword arguments."""
 
     name: str
     args: Mapping[str, JsonValue] = Field(default_factory=dict)
@@ -101,11 +101,8 @@ def claims_of(evidence: Evidence) -> ClaimSet:
 
 
 def answer(evidence: Evidence, query: Query) -> Answer | None:
-    """Run a query. Raises KeyError for a module and AttributeError for a function not known."""
-    module, _, function = query.name.partition(".")
-    known = {"outcomes": outcomes, "sizing": noise, "accounts": accounts}
-    found: Answer | None = getattr(known[module], function)(evidence, **query.args)
-    return found
+    """Run a query. Raises KeyError for one that is not in `queries.QUERIES`."""
+    return QUERIES[query.name](evidence, **query.args)
 
 
 def _claim(evidence: Evidence, row: ClaimSpec) -> Claim | None:

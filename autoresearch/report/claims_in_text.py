@@ -1,67 +1,67 @@
-"""References from text to claims, and the check that text holds no number of its own.
+"""How claims stand in a text: what a template calls to print them."""
 
-{{c.ID}}    the value of claim ID      {{ci.ID}}   its interval      {{n.ID}}   its n
-{{v.H1}}    a hypothesis' verdict      {{dir.H1}}  `higher`, `lower` or `equal`
-{{raw.ID}}  a text value as it is, for code blocks
-"""
-
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable
 
 from autoresearch.analysis.claims import Claim
+from autoresearch.report.narrative import check
 from autoresearch.report.numbers import show
 
-REFERENCE = re.compile(r"\{\{\s*(?P<kind>[a-z]+)\.(?P<id>[^\s{}]+)\s*\}\}")
 
-NUMBER_WORD = re.compile(
-    r"\b(zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|"
-    r"fif|six|seven|eigh|nine)ty|hundreds?|thousands?|[mb]illions?|dozens?|hal(f|ves?|ved|ving)|"
-    r"thirds?|quarters?|fourths?|fifths?|tenths?|once|twice|thrice|doubl(es?|ed|ing)|tripl(es?|ed|"
-    r"ing)|quadrupl(es?|ed|ing)|\w+fold|percent(age)?s?)\b",
-    re.IGNORECASE,
-)
-"""Words that state a quantity. `first` and `second` order a text and are left out."""
+class MissingClaim(ValueError):
+    """A text names a claim that the study does not make."""
 
-DIRECTION_WORD = re.compile(
-    r"\b(higher|lower|better|worse|greater|(in|de)creas(es?|ed|ing)|improv(es?|ed|ing|ements?)|"
-    r"outperform(s|ed|ing)?|beats?|raise[sd]?|reduce[sd]?|rises?|rose|falls?|fell|gain(s|ed)?)\b",
-    re.IGNORECASE,
-)
-"""Words that state which arm is ahead: a text has them from `{{dir.H1}}` or not at all."""
+    def __init__(self, claim: str, lacking: str = "") -> None:
+        super().__init__(f"claim {claim!r} has no {lacking}" if lacking else f"no claim {claim!r}")
+        self.claim = claim
 
 
-class NarrativeError(Exception):
-    """A text that says what no claim says: an unknown reference, a number, a direction."""
+class Known(dict[str, Claim]):
+    """Claims by id. One that is not there raises MissingClaim."""
+
+    def __missing__(self, name: str) -> Claim:
+        raise MissingClaim(name)
+
+    def made_by(self, query: str) -> list[Claim]:
+        """The claims that one query answers."""
+        return [claim for claim in self.values() if claim.query.name == query]
 
 
-def fill(text: str, claims: Mapping[str, Claim]) -> str:
-    """The text with every reference replaced. Raises NarrativeError for one that is unknown."""
-    bare = REFERENCE.sub("", text)
-    if "{{" in bare:
-        raise NarrativeError(f"a malformed reference: {_near(bare, '{{')!r}")
-    return REFERENCE.sub(lambda match: _resolve(match["kind"], match["id"], claims), text)
+class References:
+    """The functions by which a template prints claims; each takes the id of one."""
 
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._bare = False
 
-def literal(text: str) -> str:
-    """Text of the plan for use in a template: never a reference, no Markdown table breaks."""
-    return _escaped(text).replace("{{", "&#123;&#123;")
+    def claim(self, name: str) -> str:
+        """Its value, rounded by its unit."""
+        return self._printed(value(self._known[name]))
 
+    def interval(self, name: str) -> str:
+        """Its interval."""
+        return self._printed(interval(self._known[name]))
 
-def check(text: str, claims: Mapping[str, Claim]) -> None:
-    """Raise NarrativeError unless every number and direction of a text is a reference.
+    def n(self, name: str) -> str:
+        """Its n."""
+        n = self._known[name].n
+        if n is None:
+            raise MissingClaim(name, "n")
+        return self._printed(show(n, ""))
 
-    Any numeral of any script counts, in code and links too, and so do number words.
-    """
-    fill(text, claims)
-    bare = REFERENCE.sub(" ", text)
-    for character in bare:
-        if character.isnumeric():
-            raise NarrativeError(
-                f"a numeral that is no reference to a claim: {_near(bare, character)!r}"
-            )
-    for kind, pattern in (("number word", NUMBER_WORD), ("direction", DIRECTION_WORD)):
-        if found := pattern.search(bare):
-            raise NarrativeError(f"a {kind} that is no reference to a claim: {found[0]!r}")
+    def code(self, name: str) -> str:
+        """A text as it is, for code blocks and links."""
+        return self._printed(" ".join(str(self._known[name].value).split()))
+
+    def narrative(self, caller: Callable[[], str]) -> str:
+        """A passage that may only refer to claims. Raises NarrativeError if it says more."""
+        self._bare = True
+        check(caller())
+        self._bare = False
+        return caller()
+
+    def _printed(self, text: str) -> str:
+        """The text; a blank while a passage is checked for what it says without its claims."""
+        return " " if self._bare else text
 
 
 def interval(claim: Claim) -> str:
@@ -75,33 +75,23 @@ def interval(claim: Claim) -> str:
 def value(claim: Claim) -> str:
     """A claim's value, rounded; texts are escaped for Markdown tables."""
     shown = show(claim.value, claim.unit, signed=_signed(claim))
-    return _escaped(shown) if isinstance(claim.value, str) else shown
+    return escaped(shown) if isinstance(claim.value, str) else shown
 
 
-def _resolve(kind: str, name: str, claims: Mapping[str, Claim]) -> str:
-    target = {"v": f"{name}.verdict", "dir": f"{name}.direction"}.get(kind, name)
-    claim = claims.get(target)
-    if claim is None:
-        raise NarrativeError(f"{{{{{kind}.{name}}}}}: there is no claim {target!r}")
-    if kind in ("c", "v", "dir"):
-        return value(claim)
-    if kind == "ci":
-        return interval(claim)
-    if kind == "n" and claim.n is not None:
-        return show(claim.n, "")
-    if kind == "raw":
-        return " ".join(str(claim.value).split())
-    raise NarrativeError(f"{{{{{kind}.{name}}}}}: claim {target!r} has no {kind!r}")
+def escaped(text: str) -> str:
+    """A text on one line that ends no cell of a table and begins no HTML."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def literal(text: str) -> str:
+    """A text of the plan, escaped. Reports have always written two opening braces like this."""
+    return escaped(text).replace("{{", "&#123;&#123;")
+
+
+def quoted(texts: Iterable[str]) -> str:
+    """A list of names in code."""
+    return ", ".join(f"`{text}`" for text in texts)
 
 
 def _signed(claim: Claim) -> bool:
     return claim.query.name == "outcomes.effect"
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-
-
-def _near(text: str, part: str) -> str:
-    at = text.index(part)
-    return " ".join(text[max(0, at - 20) : at + 20].split())

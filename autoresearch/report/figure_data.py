@@ -13,6 +13,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 
+from autoresearch.analysis import claim_ids
 from autoresearch.analysis.claim_list import curve_metrics, curve_steps
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence, mean
@@ -65,10 +66,8 @@ def _scores(evidence: Evidence, claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
                         n = None if score.value is None else 1
                         row = (metric, task, arm.id, score.seed, score.value)
                         yield *row, None, None, n, score.status
-                at = (
-                    f"task.{metric}.{arm.id}.{task}" if len(tasks) > 1 else f"arm.{metric}.{arm.id}"
-                )
-                if (claim := by_id.get(f"{at}.mean")) is not None:
+                at = claim_ids.arm("mean", metric, arm.id, task if len(tasks) > 1 else "")
+                if (claim := by_id.get(at)) is not None:
                     low, high = claim.interval or (None, None)
                     assert not isinstance(claim.value, str)
                     yield metric, task, arm.id, None, claim.value, low, high, claim.n, "mean"

@@ -1,104 +1,79 @@
-"""report.md: a pure function of the claims and a narrative.
+"""report.md: the template `report.md.j2`, filled with the claims of a study.
 
-Each section is Markdown with references to claims, filled in one pass at the end, so no number is
-written here. The sections on what was planned are in `planned`, on what came out in `found`.
+What a report says stands there. Here stands what it is given: plan and claims, and which there are.
 """
 
-from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
-from autoresearch.analysis.claims import Claim, ClaimSet
-from autoresearch.report import design, numbers, results
-from autoresearch.report.claims_in_text import fill, literal
-from autoresearch.report.markdown import figure, table
-from autoresearch.report.narrative import Narrative, write
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from autoresearch.analysis import claim_ids as ids
+from autoresearch.analysis.claim_list import curve_metrics
+from autoresearch.analysis.claims import ClaimSet
+from autoresearch.analysis.scores import EVAL, metrics_of
+from autoresearch.report.claims_in_text import Known, References, literal, quoted
+from autoresearch.report.figures import BAND
+from autoresearch.report.numbers import RULE
+from autoresearch.study.plan import Arm
 
 
-def render(claims: ClaimSet, narrative: Narrative | None = None) -> str:
-    """The report's text. Raises NarrativeError for a narrative that says what no claim says."""
-    by_id = claims.by_id()
-    words = (narrative or write(claims)).checked(by_id)
-    sections = (
-        _title(claims),
-        _abstract(claims, words),
-        design.preregistration(claims, by_id),
-        design.design(claims, by_id),
-        results.results(claims, by_id),
-        results.troubles(claims, by_id),
-        results.cost(claims, by_id),
-        _limits(words),
-        _reproduce(claims, by_id),
+def render(claims: ClaimSet) -> str:
+    """The report's text. Raises MissingClaim where it names a claim that is not there."""
+    return fill(templates().get_template("report.md.j2"), claims)
+
+
+@cache
+def templates() -> Environment:
+    """The templates beside this file. A name that they are not given is an error."""
+    found = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    return fill("\n\n".join(sections), by_id) + "\n"
+    found.filters |= {"text": literal, "quoted": quoted}
+    found.tests["held_out"] = lambda metric: metric.startswith(EVAL)
+    return found
 
 
-def _title(claims: ClaimSet) -> str:
-    plan = claims.plan
-    return (
-        f"# {literal(plan.question)}\n\n"
-        f"Study `{claims.study}` · profile **{plan.profile}** · playbook `{literal(plan.playbook)}`"
-        f" · model `{literal(plan.model)}` · topic: “{literal(claims.topic)}”"
+def fill(template: Template, claims: ClaimSet) -> str:
+    """A template with a study's claims in it."""
+    plan, known = claims.plan, Known(claims.by_id())
+    references, metrics = References(known), metrics_of(plan)
+    finals = known.made_by("outcomes.final_mean")
+    units = {str(claim.query.args["metric"]): claim.unit for claim in finals}
+    scored = [m for m in metrics if any(ids.arm("mean", m, a.id) in known for a in plan.arms)]
+
+    def assigned(arm: Arm) -> list[str]:
+        levels = [factor.assign(arm.levels[factor.name]) for factor in plan.treatments]
+        return [f"{path}={value}" for level in levels for path, value in level.items()]
+
+    def before_training(metric: str) -> bool:
+        known_starts = (ids.curve(metric, arm.id, 0) in known for arm in plan.arms)
+        return len(plan.tasks) == 1 and all(known_starts)
+
+    return template.render(
+        claim=references.claim,
+        interval=references.interval,
+        n=references.n,
+        code=references.code,
+        narrative=references.narrative,
+        known=known,
+        ids=ids,
+        study=claims,
+        plan=plan,
+        decided=list(zip(plan.hypotheses, claims.verdicts, strict=True)),
+        assigned=assigned,
+        varied={path for factor in plan.treatments for path in factor.paths},
+        by_task={path for settings in plan.task_settings.values() for path in settings},
+        metrics=metrics,
+        curve_metrics=curve_metrics(plan),
+        tasks=("", *plan.tasks) if len(plan.tasks) > 1 else ("",),
+        before_training=before_training,
+        units=units,
+        shown_by_step=[m for m in (*units, *scored) if not m.startswith(EVAL)],
+        band=BAND,
+        rounding=RULE,
     )
-
-
-def _abstract(claims: ClaimSet, words: Narrative) -> str:
-    parts = ["## Abstract", words.opening, words.verdicts]
-    shown = [v.hypothesis for v in claims.verdicts if v.effect is not None]
-    if shown:
-        counts = "; ".join(
-            f"{{{{c.{h}.id}}}}: {{{{c.{h}.n.arm}}}} / {{{{c.{h}.n.versus}}}}" for h in shown
-        )
-        parts.append(
-            figure(
-                "effects",
-                "Effects and their intervals",
-                "Effects and their {{c.rule.confidence}} intervals. Shaded: smaller than the"
-                f" smallest effect of interest. Seeds, arm / versus: {counts}.",
-            )
-        )
-    return "\n\n".join(part for part in parts if part)
-
-
-def _limits(words: Narrative) -> str:
-    return "## Limits\n\n" + "\n".join(f"- {item}" for item in words.limits)
-
-
-def _reproduce(claims: ClaimSet, by_id: Mapping[str, Claim]) -> str:
-    plan = claims.plan
-    prints = [name for name in by_id if name.startswith("fingerprint.")]
-    adapters = [arm.id for arm in plan.arms if f"adapter.{arm.id}" in by_id]
-    parts = [
-        "## How to reproduce",
-        "Check this report against its runs: every seal, every claim, every line, every figure's"
-        " data.",
-        f"```\nautoresearch report verify {claims.study}\n```",
-        "Run the study again:",
-        "```\n{{raw.study.command}}\n```",
-        "All seeds follow from the study seed, {{c.study.seed}}; the whole plan, with every setting"
-        " of every trial, is [preregistration.json](preregistration.json).",
-    ]
-    if prints:
-        names = (name.removeprefix("fingerprint.") for name in prints)
-        parts.append(
-            "**Fingerprint** of the machine, its versions and the code: "
-            + " · ".join(f"{name} {{{{c.fingerprint.{name}}}}}" for name in names)
-            + "."
-        )
-    if adapters:
-        parts.append(
-            table(
-                ("arm", f"trained adapter (PEFT) of its first run, in `runs/{claims.study}`"),
-                [
-                    (
-                        f"`{arm}`",
-                        f"[`{{{{c.adapter.{arm}}}}}`]"
-                        f"(../../runs/{claims.study}/{{{{raw.adapter.{arm}}}}})",
-                    )
-                    for arm in adapters
-                ],
-            )
-        )
-    parts.append(
-        "**Every number** above stands in [claims.json](claims.json) with its unit, its n, its"
-        " interval, the query that recomputes it and the runs that it rests on. " + numbers.RULE
-    )
-    return "\n\n".join(parts)

@@ -1,74 +1,51 @@
-"""The report's sentences, written from verdicts."""
-
-from dataclasses import replace
-from pathlib import Path
+"""What a narrative may not say by itself."""
 
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
-from autoresearch.report.claims_in_text import NarrativeError
-from autoresearch.report.narrative import Narrative, write
-from autoresearch.report.render import render
-from autoresearch.study.home import Home
-
-
-@pytest.fixture(scope="module")
-def claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimSet:
-    home = Home(tmp_path_factory.mktemp("render"))
-    return compute(make_study(home, Shape(length_hypothesis=True)))
-
-
-def claims_of(home: Path, shape: Shape) -> ClaimSet:
-    return compute(make_study(Home(home), shape))
-
-
-def test_a_quick_report_opens_with_what_it_can_detect(claims: ClaimSet) -> None:
-    abstract = render(claims).split("## Abstract\n\n")[1]
-    assert abstract.startswith("**What this study can detect.**")
-    assert "--profile full" in abstract.split("**H1")[0]
-    assert "41 trials and about 1.5 h" in abstract.split("**H1")[0]
-
-
-def test_a_smoke_report_opens_by_saying_so(tmp_path: Path) -> None:
-    claims = claims_of(tmp_path, Shape(profile="smoke", failed=(), diverged=(), lost=()))
-    abstract = render(claims).split("## Abstract\n\n")[1]
-    assert abstract.startswith("**This is a smoke study: it decides nothing.**")
-    assert {v.verdict for v in claims.verdicts} == {"inconclusive"}
-
-
-def test_a_full_report_opens_with_the_verdict(tmp_path: Path) -> None:
-    claims = claims_of(tmp_path, Shape(profile="full", failed=()))
-    abstract = render(claims).split("## Abstract\n\n")[1]
-    assert abstract.startswith("**H1: supported.** `eval/acc` was higher with `adv_std-none`")
+from autoresearch.report.narrative import NarrativeError, check
 
 
 @pytest.mark.parametrize(
-    ("gains", "seed_sd", "verdict"),
+    "text",
     [
-        ({CONTROL: 0.3, TREATMENT: 0.42}, 0.006, "supported"),
-        ({CONTROL: 0.42, TREATMENT: 0.3}, 0.006, "refuted"),
-        ({CONTROL: 0.3, TREATMENT: 0.3}, 0.006, "equivalent"),
-        ({CONTROL: 0.3, TREATMENT: 0.32}, 0.03, "inconclusive"),
+        "Accuracy rose to 0.7.",
+        "It took 3 seeds.",
+        "The arm `clip-0.28` was best.",
+        "See [this](https://example.org/2).",
+        "٣ seeds",
+        "½ of the runs",
+        "x² grows",
+        "  over 5 seeds",
     ],
 )
-def test_every_verdict_has_its_words(
-    gains: dict[str, float], seed_sd: float, verdict: str, tmp_path: Path
-) -> None:
-    claims = claims_of(tmp_path, Shape(gains=gains, failed=(), seed_sd=seed_sd))
-    assert claims.verdicts[0].verdict == verdict
-    text = render(claims)
-    assert f"**H1: {verdict}.**" in text
-    assert ("was higher with `adv_std-none`" in text) == (verdict == "supported")
-    assert ("was lower with `adv_std-none`" in text) == (verdict == "refuted")
+def test_a_bare_numeral_is_an_error(text: str) -> None:
+    with pytest.raises(NarrativeError, match="numeral"):
+        check(text)
 
 
-def test_a_narrative_may_only_refer(claims: ClaimSet) -> None:
-    words = write(claims)
-    own = replace(words, verdicts="The effect is {{c.H1.effect}}.")
-    assert "The effect is +0.1" in render(claims, own)
-    for wrong in ("It is +0.104.", "It needs half the steps.", "{{c.H9.effect}}"):
-        with pytest.raises(NarrativeError):
-            render(claims, replace(words, verdicts=wrong))
-    with pytest.raises(NarrativeError):
-        render(claims, Narrative("", "", limits=("Two seeds are few, three are better.",)))
+def test_the_error_quotes_what_stands_around_the_numeral() -> None:
+    with pytest.raises(NarrativeError, match="'it took all of 3 seeds'"):
+        check("it took\nall of 3 seeds")
+
+
+@pytest.mark.parametrize("word", ["twice", "half", "three", "Three", "halved", "tenfold", "dozen"])
+@pytest.mark.parametrize("frame", ["{} of the tokens", "needs ({})", "**{}**, no more"])
+def test_a_number_word_is_an_error(word: str, frame: str) -> None:
+    with pytest.raises(NarrativeError, match="number word"):
+        check(frame.format(word))
+
+
+@pytest.mark.parametrize("word", ["doubling", "thirds", "seventeen", "percent", "forty-two", "one"])
+def test_so_are_its_relatives(word: str) -> None:
+    with pytest.raises(NarrativeError, match="number word"):
+        check(f"This arm needs {word}.")
+
+
+@pytest.mark.parametrize("word", ["higher", "improves", "Better", "outperformed", "reduced"])
+def test_a_direction_of_its_own_is_an_error(word: str) -> None:
+    with pytest.raises(NarrativeError, match="direction"):
+        check(f"The treatment is {word}.")
+
+
+def test_words_that_only_contain_a_number_word_are_fine() -> None:
+    check("None of the tenants often behalves; attention is all,  .")

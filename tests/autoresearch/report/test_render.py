@@ -1,6 +1,7 @@
 """The report's text: a function of its claims."""
 
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import pytest
 from support.synthetic_study import Shape, make_study
 
 from autoresearch.analysis.claims import ClaimSet, compute
-from autoresearch.report.claims_in_text import interval, value
+from autoresearch.report.claims_in_text import MissingClaim, interval, value
 from autoresearch.report.render import render
 from autoresearch.study.home import Home
 
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "reports" / "example"
 NUMBER = re.compile(r"[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -96,3 +99,22 @@ def test_hostile_plan_text_is_text(tmp_path: Path) -> None:
     hostile = replace(facts, plan=plan, registration=plan.digest(), topic="a `{{x` b")
     title = render(compute(hostile)).splitlines()[0]
     assert title == "# does &#123;&#123;c.H1.effect}} \\| &lt;script> matter?"
+
+
+@pytest.mark.parametrize("name", ["rule.alpha", "H2.min_effect", "trials.all", "seeds.pilot"])
+def test_a_claim_that_is_not_there_is_an_error_that_names_it(name: str, claims: ClaimSet) -> None:
+    rows = tuple(claim for claim in claims.claims if not claim.id.startswith(name))
+    less = claims.model_copy(update={"claims": rows})
+    assert len(rows) < len(claims.claims)
+    with pytest.raises(MissingClaim, match=name):
+        render(less)
+
+
+def test_what_a_finished_study_says_does_not_change_with_the_program() -> None:
+    claims = ClaimSet.from_json((EXAMPLE / "claims.json").read_text(encoding="utf-8"))
+    assert render(claims) == (EXAMPLE / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_template_travels_with_the_package() -> None:
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert "*.j2" in data["package-data"]["autoresearch.report"]

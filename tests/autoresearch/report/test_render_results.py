@@ -37,3 +37,26 @@ def test_a_hypothesis_on_entropy_is_shown_with_accuracy_curves(tmp_path: Path) -
     assert "(figures/curves.png)" in text
     assert "| `eval/acc` at step | 0 |" in text
     assert "**Score.** A trial's score on `policy/entropy` is the mean over the training" in text
+
+
+def test_a_figure_links_to_its_data(claims: ClaimSet) -> None:
+    text = render(claims)
+    for name in ("effects", "scores", "curves", "dynamics"):
+        assert f"](figures/{name}.png)\n\n*" in text
+        assert f" Data: [{name}.csv](figures/{name}.csv).*\n" in text
+
+
+def test_every_table_has_a_rule_and_as_many_cells_in_each_row(claims: ClaimSet) -> None:
+    blocks = [b.splitlines() for b in render(claims).split("\n\n") if b.startswith("|")]
+    assert len(blocks) >= 10
+    for head, rule, *rows in blocks:
+        assert set(rule.strip("| ").split(" | ")) <= {":--", "--:"}
+        assert rows
+        assert {row.count(" | ") for row in rows} == {head.count(" | ")} == {rule.count(" | ")}
+
+
+def test_several_tasks_have_a_row_each(tmp_path: Path) -> None:
+    text = render(claims_of(tmp_path, Shape(tasks=("reverse", "sort"), failed=())))
+    assert "| `adv_std-none`, mean over tasks | 5 | " in text
+    assert "| `adv_std-none` on `sort` | 5 | " in text
+    assert "before training" not in text
