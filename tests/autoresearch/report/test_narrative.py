@@ -4,23 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, claims_of
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report.claims_in_text import NarrativeError
 from autoresearch.report.narrative import Narrative, write
 from autoresearch.report.render import render
-from autoresearch.study.home import Home
-
-
-@pytest.fixture(scope="module")
-def claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimSet:
-    home = Home(tmp_path_factory.mktemp("render"))
-    return compute(make_study(home, Shape(length_hypothesis=True)))
-
-
-def claims_of(home: Path, shape: Shape) -> ClaimSet:
-    return compute(make_study(Home(home), shape))
 
 
 def test_a_quick_report_opens_with_what_it_can_detect(claims: ClaimSet) -> None:
