@@ -5,7 +5,11 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+import numpy as np
+
+from autoresearch.analysis.claims import ClaimSet, compute
 from autoresearch.design.seeds import allot
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
@@ -24,7 +28,7 @@ from autoresearch.study.plan import (
 )
 from swarm.config.parts import BatchSettings, EvalSettings, OptimSettings
 from swarm.config.train import TrainConfig
-from swarm.disk.folder import RunResult, RunWriter
+from swarm.disk.folder import METRICS, RunResult, RunWriter
 
 STUDY = "adv-std-7c1e"
 STARTED = 1_790_000_000.0
@@ -46,6 +50,10 @@ class Shape:
     failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 7204),)
     diverged: tuple[tuple[str, str, int], ...] = (("tuning", CONTROL, 7100),)
     lost: tuple[tuple[str, str, int], ...] = (("confirm", TREATMENT, 7201),)
+
+
+#: A study of the smallest size, in which all goes well.
+SMALL = Shape(profile="smoke", failed=(), diverged=(), lost=())
 
 
 def make_plan(shape: Shape) -> Plan:
@@ -305,3 +313,19 @@ def enter_in_ledger(facts: StudyFacts, home: Home) -> None:
                 ended = replace(attempt, started_at=started.started_at)
                 ledger.end_attempt(facts.study, trial.spec.id, ended, trial.status)
     ledger.close()
+
+
+def confirm_scores(facts: StudyFacts, arm: str) -> list[float]:
+    """The registered score by hand: the mean of the last three evaluations."""
+    found = []
+    for trial in facts.of_phase("confirm"):
+        if trial.spec.arm == arm:
+            assert trial.folder is not None
+            rows = map(json.loads, (trial.folder / METRICS).read_text().splitlines())
+            values = [r["metrics"]["eval/acc"] for r in rows if "eval/acc" in r["metrics"]]
+            found.append(float(np.mean(values[-3:])))
+    return found
+
+
+def claims_of(home: Path, shape: Shape) -> ClaimSet:
+    return compute(make_study(Home(home), shape))

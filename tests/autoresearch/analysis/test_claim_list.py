@@ -2,23 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import compute
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
-    home = Home(tmp_path_factory.mktemp("claims"))
-    return make_study(home, Shape(failed=(), length_hypothesis=True))
-
-
-@pytest.fixture(scope="module")
-def claims(facts: StudyFacts) -> dict[str, Claim]:
-    return compute(facts).by_id()
 
 
 def test_ids_are_unique_and_runs_exist(facts: StudyFacts) -> None:

@@ -6,21 +6,10 @@ from pathlib import Path
 import pytest
 from support.synthetic_study import Shape, make_study
 
-from autoresearch.analysis.claims import Claim, ClaimSet, answer, compute
+from autoresearch.analysis.claims import ClaimSet, answer, compute
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
-    home = Home(tmp_path_factory.mktemp("claims"))
-    return make_study(home, Shape(failed=(), length_hypothesis=True))
-
-
-@pytest.fixture(scope="module")
-def claims(facts: StudyFacts) -> dict[str, Claim]:
-    return compute(facts).by_id()
 
 
 def test_every_claim_comes_out_of_its_query(facts: StudyFacts) -> None:

@@ -3,25 +3,12 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from support.synthetic_study import Shape, make_study
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import compute
 from autoresearch.analysis.evidence import EVALUATOR_CHANGED, damage
-from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 from swarm.disk.folder import METRICS
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
-    home = Home(tmp_path_factory.mktemp("claims"))
-    return make_study(home, Shape(failed=(), length_hypothesis=True))
-
-
-@pytest.fixture(scope="module")
-def claims(facts: StudyFacts) -> dict[str, Claim]:
-    return compute(facts).by_id()
 
 
 def test_changed_evidence_makes_verdicts_invalid(tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ HEAVY = {
     "pandas",
     "transformers",
 }
-#: The promise is 0.5 s; a busy test machine gets some slack, the module check has none.
-HELP_SECONDS = 0.5
+#: CPU seconds.
+HELP_SECONDS = 0.3
 
 
 def imported_by(*arguments: str, home: Path) -> tuple[set[str], float]:

@@ -1,18 +1,10 @@
 """The plan as text."""
 
-from io import StringIO
-
 import pytest
-from rich.console import Console
+from support.commands import text_of
 from support.synthetic_study import STUDY, Shape, make_plan
 
 from autoresearch.cli import planview
-
-
-def text_of(renderable, width: int = 80) -> str:
-    console = Console(file=StringIO(), width=width, highlight=False, color_system=None)
-    console.print(renderable)
-    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,15 @@
 """The live view and the plain lines, as text."""
 
 from dataclasses import replace
-from io import StringIO
 
 import pytest
-from rich.console import Console
+from support.commands import text_of
 from support.synthetic_study import CONTROL, Shape, make_plan, make_study
 
 from autoresearch.cli.progress import StudyProgress, score_of
 from autoresearch.cli.screen import Lines, arm_table, ending, track
 from autoresearch.run.study import Summary
 from autoresearch.study.home import Home
-
-
-def text_of(renderable, width: int = 80) -> str:
-    console = Console(file=StringIO(), width=width, highlight=False, color_system=None)
-    console.print(renderable)
-    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("width", [80, 120])

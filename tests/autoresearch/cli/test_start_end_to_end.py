@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from support import goldens
 from support.plans import TOPIC
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +40,10 @@ def test_a_smoke_study_from_topic_to_verified_report(tmp_path: Path, tiny_model:
     assert hypothesis["n"] == 2
     report = Path(ended["report"])
     assert report == tmp_path / "reports" / ended["study"] / "report.md"
-    assert json.loads(Path(ended["claims"]).read_text())
+    claims = json.loads(Path(ended["claims"]).read_text())["claims"]
+    golden = goldens.read("claims")
+    if golden.pop("machine") == goldens.machine():
+        assert goldens.claim_digest(claims) == golden
 
     assert autoresearch(tmp_path, "report", "verify", ended["study"]).returncode == 0
     assert autoresearch(tmp_path, "resume", ended["study"], "--json").returncode == 0

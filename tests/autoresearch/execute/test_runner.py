@@ -1,4 +1,4 @@
-"""Waves of trials on a real local Ray: what finishes, what is retried, what is given up."""
+"""Trials on a real local Ray: what finishes, what is retried, what is given up."""
 
 import os
 import signal

@@ -111,7 +111,7 @@ def test_the_documented_codes_are_those_of_the_code() -> None:
     root = DOCS.parents[1] / "autoresearch"
     code = re.compile(r"PB\d{3}")
     used: set[str] = set()
-    for package in ("planner", "playbook"):
+    for package in ("planner", "playbook", "catalogue"):
         for path in (root / package).rglob("*.py"):
             used |= set(code.findall(path.read_text()))
     assert set(code.findall(DOCS.read_text())) == used

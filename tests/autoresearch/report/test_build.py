@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import SMALL, Shape, make_study
 
 from autoresearch.report import build, verify
 from autoresearch.study.home import Home
-
-SMALL = Shape(profile="smoke", failed=(), diverged=(), lost=())
 
 
 def test_the_folder_holds_the_report_and_its_data(tmp_path: Path) -> None:

@@ -1,14 +1,8 @@
 from pathlib import Path
 
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, claims_of
 
-from autoresearch.analysis.claims import ClaimSet, compute
 from autoresearch.report import Change, diff
-from autoresearch.study.home import Home
-
-
-def claims_of(home: Path, shape: Shape) -> ClaimSet:
-    return compute(make_study(Home(home), shape))
 
 
 def test_a_study_does_not_differ_from_itself(tmp_path: Path) -> None:

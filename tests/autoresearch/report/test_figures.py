@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from PIL import Image
-from support.synthetic_study import BATCH, CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import BATCH, CONTROL, SMALL, TREATMENT, Shape, make_study
 
 from autoresearch.report import build
 from autoresearch.report.figure_data import parse
 from autoresearch.study.home import Home
-
-SMALL = Shape(profile="smoke", failed=(), diverged=(), lost=())
 
 
 def test_figures_are_legible_in_size_and_hold_every_seed(tmp_path: Path) -> None:

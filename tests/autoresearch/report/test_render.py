@@ -5,8 +5,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, claims_of, make_study
 
 from autoresearch.analysis.claims import ClaimSet, compute
 from autoresearch.report.claims_in_text import MissingClaim, interval, value
@@ -16,16 +15,6 @@ from autoresearch.study.home import Home
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "reports" / "example"
 NUMBER = re.compile(r"[+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?")
-
-
-@pytest.fixture(scope="module")
-def claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimSet:
-    home = Home(tmp_path_factory.mktemp("render"))
-    return compute(make_study(home, Shape(length_hypothesis=True)))
-
-
-def claims_of(home: Path, shape: Shape) -> ClaimSet:
-    return compute(make_study(Home(home), shape))
 
 
 def test_the_text_is_a_function_of_claims_json_alone(claims: ClaimSet) -> None:

@@ -2,22 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, claims_of
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report.render import render
-from autoresearch.study.home import Home
-
-
-@pytest.fixture(scope="module")
-def claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimSet:
-    home = Home(tmp_path_factory.mktemp("render"))
-    return compute(make_study(home, Shape(length_hypothesis=True)))
-
-
-def claims_of(home: Path, shape: Shape) -> ClaimSet:
-    return compute(make_study(Home(home), shape))
 
 
 def test_failures_causes_and_adapters_are_told(claims: ClaimSet) -> None:

@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.synthetic_study import CONTROL, STUDY, Shape, make_study
+from support.synthetic_study import CONTROL, SMALL, STUDY, Shape, make_study
 
 from autoresearch.report import build, verify
 from autoresearch.report.build import CLAIMS, PREREGISTRATION, REPORT
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
-
-SMALL = Shape(profile="smoke", failed=(), diverged=(), lost=())
 
 
 @dataclass(frozen=True, repr=False)

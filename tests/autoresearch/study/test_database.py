@@ -1,7 +1,6 @@
 """Files that are no ledger of this version."""
 
 import sqlite3
-from pathlib import Path
 
 import pytest
 
@@ -9,11 +8,6 @@ from autoresearch.study import database
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from swarm.errors import Refusal
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def test_a_newer_ledger_is_refused(home: Home) -> None:

@@ -1,27 +1,11 @@
 """The ledger: what is stored once stays as it is, and reading changes nothing."""
 
-from pathlib import Path
-
 import pytest
 from support.plans import small_plan, trial_spec
 
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from swarm.errors import Refusal
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def ledger(home: Home):
-    ledger = Ledger.open(home)
-    with ledger.hold("s1"):
-        ledger.create_study("s1", "advantage std", {"seed": 3, "set": {"a": None}})
-        yield ledger
-    ledger.close()
 
 
 def test_a_study_reads_back_as_it_was_written(ledger: Ledger, home: Home) -> None:

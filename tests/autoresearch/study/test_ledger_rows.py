@@ -2,27 +2,12 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from swarm.errors import Refusal
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
-def ledger(home: Home):
-    ledger = Ledger.open(home)
-    with ledger.hold("s1"):
-        ledger.create_study("s1", "advantage std", {"seed": 3, "set": {"a": None}})
-        yield ledger
-    ledger.close()
 
 
 def test_reading_a_home_without_a_ledger_creates_nothing(home: Home) -> None:

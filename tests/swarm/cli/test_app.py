@@ -20,24 +20,6 @@ from swarm.train.loop import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
-SMALL = """
-steps: 3
-task: {ref: reverse, args: {min: 3, max: 5}}
-batch: {rollouts: 16, group_size: 4}
-evaluation: {every: 3, prompts: 16}
-checkpoint_every: 1
-"""
-
-
-@pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small config in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AUTORESEARCH_HOME", raising=False)
-    path = tmp_path / "small.yaml"
-    path.write_text(SMALL)
-    return path
-
 
 def swarm(*words: object) -> Any:
     return CliRunner().invoke(app.app, [str(word) for word in words])
@@ -126,7 +108,7 @@ class TestTrain:
             "    return SimpleNamespace(rows=rows, reward=broken)\n"
         )
         config.write_text(
-            SMALL.replace("ref: reverse, args: {min: 3, max: 5}", "ref: mine.py:make")
+            config.read_text().replace("ref: reverse, args: {min: 3, max: 5}", "ref: mine.py:make")
         )
         monkeypatch.setattr(sys, "argv", ["swarm", "train", str(config), "--out", "run"])
         with pytest.raises(SystemExit) as end:

@@ -8,24 +8,6 @@ from swarm.cli.config_file import read_file
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
-SMALL = """
-steps: 3
-task: {ref: reverse, args: {min: 3, max: 5}}
-batch: {rollouts: 16, group_size: 4}
-evaluation: {every: 3, prompts: 16}
-checkpoint_every: 1
-"""
-
-
-@pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small config in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AUTORESEARCH_HOME", raising=False)
-    path = tmp_path / "small.yaml"
-    path.write_text(SMALL)
-    return path
-
 
 class TestFiles:
     def test_a_tasks_path_is_relative_to_the_file_in_which_it_stands(self, config: Path) -> None:

@@ -43,3 +43,19 @@ def test_a_full_database_is_one_line(
 def test_an_error_of_something_else_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(PermissionError):
         ended(kill_what_may_not_be, monkeypatch)
+
+
+def test_a_group_without_a_command_shows_its_help(
+    capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = typer.Typer(name="app", no_args_is_help=True, rich_markup_mode=None)
+    app.command("one")(lambda: None)
+    app.command("two")(lambda: None)
+    monkeypatch.setattr(sys, "argv", ["app"])
+    with pytest.raises(SystemExit) as end:
+        main.run(app, lambda error: None)
+    said = capfd.readouterr()
+    assert end.value.code == main.BAD_INPUT
+    assert said.err == ""
+    assert said.out.startswith("Usage: app")
+    assert "two" in said.out

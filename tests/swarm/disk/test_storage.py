@@ -128,6 +128,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 #: On disk a file is synced and renamed and its two folders synced.
 KILLS = [("file", n) for n in range(1, 4 * (len(FILES) + 1) + 1)]
+KILLS += [("memory", n) for n in range(1, len(FILES) + 2)]
 
 
 @pytest.mark.parametrize(("scheme", "number"), KILLS)

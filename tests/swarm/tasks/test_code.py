@@ -2,37 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from support.own_tasks import CODE, code, own
 
-from swarm.config.parts import TaskSettings
 from swarm.errors import BadTask
-from swarm.tasks import Score, Task, load
-
-CODE = """
-from dataclasses import dataclass, field
-
-@dataclass
-class Made:
-    rows: list
-    def reward(self, prompts, completions, gold, **columns):
-        return [None if c == "" else len(c) / g for c, g in zip(completions, gold)]
-
-def make(most=40):
-    return Made([{"prompt": f"{i}>", "gold": 2} for i in range(most)])
-"""
-
-
-def code(folder: Path, text: str = CODE) -> str:
-    path = folder / "mine.py"
-    path.write_text(text)
-    return f"{path}:make"
-
-
-def own(ref: object, **values: Any) -> Task:
-    return load(TaskSettings(ref=str(ref), **values))
+from swarm.tasks import Score
 
 
 class TestCode:

@@ -86,6 +86,24 @@ class TestEvaluatorDigest:
         after = digests()
         assert all(after[name] != before[name] for name in before)
 
+    def test_a_constant_beside_a_family_counts_for_those_that_use_its_file(
+        self, edit: Edit
+    ) -> None:
+        before = digests()
+        edit(strings, 'LETTERS = "abc', 'LETTERS = "bac')
+        after = digests()
+        assert {n for n in before if after[n] != before[n]} == {"reverse", "sort", "order"}
+
+    def test_the_share_that_is_held_out_counts_for_all(self, edit: Edit) -> None:
+        before = digests()
+        edit(task_family, "HELD_OUT = 8", "HELD_OUT = 2")
+        assert all(after != before[name] for name, after in digests().items())
+
+    def test_how_a_family_is_asked_and_scored_counts(self, edit: Edit) -> None:
+        before = digests()
+        edit(builtin.BuiltIn.score, "self.family.correct(problem, text)", "True")
+        assert all(after != before[name] for name, after in digests().items())
+
     def test_an_error_message_is_no_part_of_it(self, edit: Edit) -> None:
         before = digests()
         edit(builtin, "held-out prompts", "prompts held out")

@@ -1,51 +1,18 @@
 """The user's own tasks: what they depend on, and how a model is asked."""
 
-import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from support.own_tasks import CODE, SUMS, code, own, written
 
 from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask
 from swarm.models.tokenizer import build_tokenizer
-from swarm.tasks import Task, load
 
 TOKENIZER = build_tokenizer()
-SUMS = [{"prompt": f"{a}+{b}=", "answer": a + b} for a in range(10) for b in range(10)]
-
-CODE = """
-from dataclasses import dataclass, field
-
-@dataclass
-class Made:
-    rows: list
-    def reward(self, prompts, completions, gold, **columns):
-        return [None if c == "" else len(c) / g for c, g in zip(completions, gold)]
-
-def make(most=40):
-    return Made([{"prompt": f"{i}>", "gold": 2} for i in range(most)])
-"""
-
-
-def written(folder: Path, rows: Sequence[Any], name: str = "data.jsonl") -> Path:
-    path = folder / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def code(folder: Path, text: str = CODE) -> str:
-    path = folder / "mine.py"
-    path.write_text(text)
-    return f"{path}:make"
-
-
-def own(ref: object, **values: Any) -> Task:
-    return load(TaskSettings(ref=str(ref), **values))
 
 
 class TestDigest:

@@ -1,33 +1,18 @@
 """The user's own rows: read, split, refused."""
 
-import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.own_tasks import SUMS, own, written
 
-from swarm.config.parts import TaskSettings
 from swarm.errors import BadTask
-from swarm.tasks import Score, Task, load
+from swarm.tasks import Score
 from swarm.tasks.own_rows import row
 from swarm.tasks.task_family import HELD_OUT
-
-SUMS = [{"prompt": f"{a}+{b}=", "answer": a + b} for a in range(10) for b in range(10)]
-
-
-def written(folder: Path, rows: Sequence[Any], name: str = "data.jsonl") -> Path:
-    path = folder / name
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def own(ref: object, **values: Any) -> Task:
-    return load(TaskSettings(ref=str(ref), **values))
 
 
 class TestRows:

@@ -1,14 +1,8 @@
 """Which refs are the user's own files."""
 
 from pathlib import Path
-from typing import Any
 
-from swarm.config.parts import TaskSettings
-from swarm.tasks import Task, absolute, is_own, load, rewards
-
-
-def own(ref: object, **values: Any) -> Task:
-    return load(TaskSettings(ref=str(ref), **values))
+from swarm.tasks import absolute, is_own, rewards
 
 
 class TestRefs:

@@ -10,17 +10,6 @@ from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 
 
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
-    home = Home(tmp_path_factory.mktemp("claims"))
-    return make_study(home, Shape(failed=(), length_hypothesis=True))
-
-
-@pytest.fixture(scope="module")
-def claims(facts: StudyFacts) -> dict[str, Claim]:
-    return compute(facts).by_id()
-
-
 def test_accounts(facts: StudyFacts, claims: dict[str, Claim]) -> None:
     assert claims["trials.all"].value == len(facts.trials) == 19
     assert claims["trials.all.diverged"].value == 1

@@ -1,39 +1,13 @@
 """What is said of noise and of tuning."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, confirm_scores
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import Claim
 from autoresearch.study.facts import StudyFacts
-from autoresearch.study.home import Home
-from swarm.disk.folder import METRICS
-
-
-@pytest.fixture(scope="module")
-def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
-    home = Home(tmp_path_factory.mktemp("claims"))
-    return make_study(home, Shape(failed=(), length_hypothesis=True))
-
-
-@pytest.fixture(scope="module")
-def claims(facts: StudyFacts) -> dict[str, Claim]:
-    return compute(facts).by_id()
-
-
-def confirm_scores(facts: StudyFacts, arm: str) -> list[float]:
-    """The registered score by hand: the mean of the last three evaluations."""
-    found = []
-    for trial in facts.of_phase("confirm"):
-        if trial.spec.arm == arm:
-            assert trial.folder is not None
-            rows = map(json.loads, (trial.folder / METRICS).read_text().splitlines())
-            values = [r["metrics"]["eval/acc"] for r in rows if "eval/acc" in r["metrics"]]
-            found.append(float(np.mean(values[-3:])))
-    return found
 
 
 def test_the_detectable_effect_follows_from_the_pooled_sd(
