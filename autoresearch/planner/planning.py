@@ -15,8 +15,9 @@ from langgraph.runtime import Runtime
 
 from autoresearch.planner.compose import compose
 from autoresearch.planner.lint import problems
+from autoresearch.planner.planners import planner_named
 from autoresearch.planner.repairs import NeedsRepair
-from autoresearch.planner.seam import Question, planner_named
+from autoresearch.planner.seam import Question
 from autoresearch.playbook import Library
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import Intent, Repair

@@ -5,6 +5,7 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from support.synthetic_study import Shape, claims_of, make_study
 
 from autoresearch.analysis.claims import ClaimSet, compute

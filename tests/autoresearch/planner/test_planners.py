@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoresearch.cli import app
+from autoresearch.planner.planners import planner_named
 from autoresearch.planner.planning import plan_study
-from autoresearch.planner.seam import planner_named
 from autoresearch.study.options import StartOptions
 from swarm.errors import Refusal
 
