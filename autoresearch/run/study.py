@@ -14,6 +14,7 @@ from importlib import import_module
 from itertools import count
 from typing import Any, Literal
 
+from autoresearch.analysis.scores import metrics_of
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.design.sizing import Underpowered
 from autoresearch.execute.observer import Observer
@@ -129,7 +130,8 @@ def run_study(
         if facts.plan is not None:
             observer.plan(facts.plan)
         observer.trials(facts.trials)
-        with Projector(home, study, facts.topic) as projector:
+        metrics = metrics_of(facts.plan) if facts.plan is not None else ()
+        with Projector(home, study, facts.topic, metrics) as projector:
             with _recorded(ledger, study) as ending:
                 models.ensure(ledger.options(study)["model"])
                 with (
@@ -141,7 +143,8 @@ def run_study(
                         study, ledger, home, cluster, projector, budget, stop, observer
                     )
                     import_module(_GRAPH).run_graph(context)
-            projector.study_ended(ledger.facts(study).status)
+            verdicts = {row["hypothesis"]: row["verdict"] for row in ledger.verdicts(study)}
+            projector.study_ended(ledger.facts(study).status, verdicts)
         wall = time.monotonic() - clock
         _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
         summary = summarise(ledger, home, ledger.facts(study), ending, wall)
