@@ -13,7 +13,7 @@ from swarm.sinks.mlflow_page import Column, view_tags
 class MlflowStudy:
     """One study in one MLflow store. A context manager; use it from one thread.
 
-    All is written again from run folders when it is lost. Any call may be repeated, and may raise
+    What is lost can be written again from run folders, so any call may be repeated. Each may raise
     what MLflow or its database raises.
     """
 
@@ -48,7 +48,7 @@ class MlflowStudy:
         tags: Mapping[str, str],
         config: Mapping[str, Any],
     ) -> None:
-        """Have a child run for this attempt, with its config flattened into params."""
+        """Make a child run for this attempt if there is none; its params are the flat config."""
         if (trial, number) in self._runs:
             return
         self._runs[trial, number] = self._experiment.run(

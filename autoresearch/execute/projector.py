@@ -1,8 +1,8 @@
 """Shows a study in MLflow while it runs.
 
-MLflow costs seconds to import and to create its store, and a slow disk must not hold up trials:
-all of it happens on one thread of its own, in batches. What goes wrong there costs the view and
-not the study; `rebuild` makes the view again from run folders.
+MLflow takes seconds to import and to create its store, and a slow disk must not hold up trials.
+So one thread of its own writes to MLflow, in batches. An error there ends the writing and not the
+study; `rebuild` writes everything again from run folders.
 """
 
 import queue
@@ -27,7 +27,9 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Projector:
-    """Hears of attempts on the driver's thread and tells MLflow on its own. A context manager."""
+    """Takes news of attempts on the driver's thread and writes them to MLflow on its own thread.
+
+    A context manager."""
 
     def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
         """MLflow shows `metrics` beside the arm, seed and phase of each attempt."""
@@ -94,7 +96,7 @@ class Projector:
                 _tell(mlflow, self._drain())
                 if self._status:
                     _end(mlflow, self._home, self._study, self._status, self._verdicts)
-        except Exception as error:  # a view is not worth a study
+        except Exception as error:  # the study goes on without MLflow
             self._problem = f"{type(error).__name__}: {error}".splitlines()[0]
 
     def _drain(self) -> "list[_Seen]":
@@ -139,7 +141,7 @@ def _end(
 
 
 def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
-    """Tell MLflow in few calls: the rows of an attempt together, then how it ended."""
+    """Write news to MLflow in few calls: the rows of an attempt together, then how it ended."""
     together: dict[tuple[str, int], list[_Seen]] = {}
     for item in seen:
         together.setdefault((item.spec.id, item.attempt.number), []).append(item)

@@ -1,4 +1,4 @@
-"""One way from an intent and its playbook to a plan, whoever filled the intent."""
+"""From an intent and its playbook to a plan: the same way for every planner."""
 
 from collections.abc import Collection, Sequence
 
@@ -23,8 +23,8 @@ from swarm.tasks import is_own
 
 
 def compose(playbook: Playbook, intent: Intent) -> Plan:
-    """The plan of an intent. Raises Refusal for what the user can put right, NeedsRepair for what
-    planning can."""
+    """The plan of an intent. Raises Refusal for a problem that the user can solve, NeedsRepair for
+    one that planning can."""
     profile = playbook.profiles.get(intent.profile)
     if profile is None or playbook.abstract:
         raise Refusal(

@@ -1,4 +1,4 @@
-"""The metrics that trials log: their units, and what a hypothesis about one takes for granted."""
+"""The metrics that trials log: their units, and the defaults of a hypothesis about one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

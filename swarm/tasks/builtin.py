@@ -1,4 +1,4 @@
-"""A built-in family at given levels, paid by one of its rewards."""
+"""A built-in family at given levels, with one of its rewards."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

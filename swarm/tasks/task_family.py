@@ -65,7 +65,7 @@ def levels_of(family: TaskFamily, args: Mapping[str, JsonValue]) -> tuple[int, i
         raise ValueError(f"task.args.{sorted(unknown)[0]} is unknown; known: min, max")
     low, high = args.get("min", family.levels[0]), args.get("max", family.levels[1])
     if not isinstance(low, int) or not isinstance(high, int) or not 1 <= low <= high:
-        raise ValueError(f"task.args min {low!r} and max {high!r} are no range of whole numbers")
+        raise ValueError(f"task.args min {low!r} and max {high!r} are not a range of whole numbers")
     return low, high
 
 
