@@ -77,7 +77,7 @@ class BadStorage(Refusal, ValueError):
 
 
 class RewardFailed(Exception):
-    """A user's function raised, or returned what is no score. It ends the run: a defect of the
+    """A user's function raised, or returned what is not a score. It ends the run: a defect of the
     reward must never be trained on as if it were a reward."""
 
     def __init__(self, function: str, problem: str, row: int) -> None:

@@ -124,7 +124,7 @@ class CatalogueFactor:
             )
             if inside and (whole or self.kind == "float"):
                 return int(level) if whole else float(level)
-        raise Refusal(f"factor {self.name}", f"{level!r} is no level of it", self.allowed)
+        raise Refusal(f"factor {self.name}", f"{level!r} is not one of its levels", self.allowed)
 
     @property
     def allowed(self) -> str:

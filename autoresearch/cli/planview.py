@@ -8,13 +8,20 @@ from rich.table import Table
 from rich.text import Text
 
 from autoresearch.design.cost import trial_counts
+from autoresearch.planner.notes import decisive
 from autoresearch.planner.preview import settings
 from autoresearch.study.durations import duration
+from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Factor, Plan
 
 
-def render(plan: Plan, study: str | None, place: str | None) -> RenderableType:
-    """Hypotheses, factors, arms, seeds, trials and time; where the study lives, once it does."""
+def render(
+    plan: Plan, study: str | None, place: str | None, intent: Intent | None = None
+) -> RenderableType:
+    """Hypotheses, factors, arms, seeds, trials and time; where the study lives, once it does.
+
+    Of its notes those are shown that could change what the reader does next.
+    """
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
@@ -35,7 +42,7 @@ def render(plan: Plan, study: str | None, place: str | None) -> RenderableType:
         grid.add_row("folder", Text(place))
     title = Text(plan.question, style="bold")
     kind = Text(f"{study or 'plan'} · {plan.playbook} · {plan.profile} profile", style="dim")
-    return Padding(Group(title, kind, "", grid, *_notes(plan.notes)), (1, 1, 0, 1))
+    return Padding(Group(title, kind, "", grid, *_notes(decisive(plan, intent))), (1, 1, 0, 1))
 
 
 def settings_table(plan: Plan, fixed: Collection[str] = ()) -> RenderableType:

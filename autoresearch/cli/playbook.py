@@ -220,7 +220,9 @@ def _check_new(name: str, source: str | None, topic: str | None, library: "Libra
     if (source is None) == (topic is None):
         raise Refusal("new", "it starts from one thing", "give --from ID or --topic TEXT")
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-        raise Refusal("name", f"{name!r} is no id", "use lower-case letters, digits and hyphens")
+        raise Refusal(
+            "name", f"{name!r} is not a valid id", "use lower-case letters, digits and hyphens"
+        )
     if (
         any(info.id == name for info in library.infos())
         or (Path.cwd() / "playbooks" / f"{name}.yaml").exists()

@@ -95,7 +95,7 @@ def start(
         if as_json:
             typer.echo(json.dumps(preview(plan, intent), indent=2))
         else:
-            _show(plan, None, None)
+            _show(plan, None, None, intent)
             _show_settings(plan, options)
         return
     home.check_writable()
@@ -107,7 +107,7 @@ def start(
         check_reachable(ray_address)
     study = new_study(home, plan, options)
     if not as_json:
-        _show(plan, study, str(home.study(study)))
+        _show(plan, study, str(home.study(study)), intent)
     if detach:
         _detach(home, study, as_json)
     else:
@@ -220,12 +220,12 @@ def _run(
     return summary
 
 
-def _show(plan: "Plan", study: str | None, place: str | None) -> None:
+def _show(plan: "Plan", study: str | None, place: str | None, intent: "Intent | None") -> None:
     from rich.console import Console
 
     from autoresearch.cli import planview
 
-    Console(highlight=False).print(planview.render(plan, study, place))
+    Console(highlight=False).print(planview.render(plan, study, place, intent))
 
 
 def _show_settings(plan: "Plan", options: "StartOptions") -> None:

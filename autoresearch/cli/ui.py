@@ -23,7 +23,7 @@ _POLL_SECONDS = 0.2
 def ui(
     port: int = typer.Option(_PORT, help="Port on the loopback interface; 0 takes a free one."),
 ) -> None:
-    """Open MLflow's UI on the studies' metrics, until Ctrl-C."""
+    """Start MLflow's UI and print the page of the newest study's runs; Ctrl-C ends it."""
     from autoresearch.study.home import Home
     from swarm.errors import Refusal
 
@@ -37,12 +37,33 @@ def ui(
     log = home.runs / "ui.log"
     with _server(home, port, log) as server:
         try:
+            page = _page(home, f"http://127.0.0.1:{port}")
             _wait_until_up(server, port, log)
-            console.print(f"MLflow on [b]http://127.0.0.1:{port}[/b]  (Ctrl-C ends it)")
+            console.print(f"MLflow on [b]{page}[/b]  (Ctrl-C ends it)", soft_wrap=True)
             code = server.wait()
         except KeyboardInterrupt:
             code = 0
     raise typer.Exit(code)
+
+
+def _page(home: "Home", server: str) -> str:
+    """The URL of the runs of the newest study that has any; MLflow's first page if none has."""
+    from autoresearch.analysis.scores import metrics_of
+    from autoresearch.execute.mlflow_study import experiment
+    from autoresearch.study.ledger import Ledger
+    from swarm.sinks.mlflow_page import runs_page
+
+    ledger = Ledger.open(home)
+    try:
+        begun = (ledger.facts(known.study) for known in reversed(ledger.studies()))
+        newest = next((facts for facts in begun if any(t.attempts for t in facts.trials)), None)
+    finally:
+        ledger.close()
+    if newest is None:
+        return server
+    log, metrics = home.log(newest.study), metrics_of(newest.plan) if newest.plan else ()
+    with experiment(home.mlflow_uri, newest.study, log, metrics) as found:
+        return runs_page(server, found.id)
 
 
 @contextmanager

@@ -18,8 +18,8 @@ def build_arms(factors: Sequence[Factor]) -> tuple[Arm, ...]:
     The first arm holds every factor at its control: the level equal to `Factor.control`, or the
     first level where no control is named. The last factor varies fastest. An id such as
     `adv_std-none+lr-0.001` is safe as a file name and unique, also without regard to case. Raises
-    Refusal for no treatment, a repeated factor or level, a control that is no level, and a single
-    arm.
+    Refusal for no treatment, a repeated factor or level, a control that is not a level, and for a
+    single arm.
     """
     treatments = [factor for factor in factors if factor.role == "treatment"]
     if not treatments:
@@ -53,7 +53,9 @@ def _labelled(factor: Factor) -> list[tuple[str, JsonValue]]:
     elif factor.control is None:
         first = 0
     else:
-        raise Refusal(f"{field}.control", f"{factor.control!r} is no level", "name one of levels")
+        raise Refusal(
+            f"{field}.control", f"{factor.control!r} is not a level", "name one of levels"
+        )
     labelled: list[tuple[str, JsonValue]] = []
     taken: set[str] = set()
     for level in (factor.levels[first], *factor.levels[:first], *factor.levels[first + 1 :]):

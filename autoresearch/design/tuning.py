@@ -5,9 +5,8 @@ seeded by the study's seed and their number. The next value is thus a function o
 resumed study asks for what the interrupted one would have.
 
 The first candidates (all, for `grid`; a third, at least 3, for `tpe`) are the middles of equal
-parts of the range, on a log scale if the tuning asks for it. Of all choices of k points these
-leave the smallest largest gap to the best value, where random start-up points may lie side by
-side. TPE proposes the others.
+parts of the range, on a log scale if the tuning asks for it. So no value of the range is far from
+a candidate, while random start-up points may lie side by side. TPE proposes the others.
 """
 
 import math
@@ -62,7 +61,7 @@ def best(told: Told) -> float:
 
 
 def _spread(tuning: Tuning) -> list[float]:
-    """The even start, as shares of the range."""
+    """The first candidates, evenly spread, as shares of the range."""
     count = tuning.candidates
     if tuning.sampler == "tpe":
         count = min(count, max(START, count // 3))

@@ -33,7 +33,7 @@ class Following:
     def seconds(self) -> float:
         """How long it has run under this driver: since its folder was first seen.
 
-        So the wait for a free core of a shared cluster is no part of it.
+        So the wait for a free core of a shared cluster does not count.
         """
         if self._seen_at is None and self.attempt.folder.exists():
             self._seen_at = time.monotonic()

@@ -2,23 +2,29 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from autoresearch.execute.mlflow_text import as_description
 from swarm.sinks.mlflow import LoggedRun, MlflowExperiment, Status
+from swarm.sinks.mlflow_page import Column, view_tags
 
 
 class MlflowStudy:
     """One study in one MLflow store. A context manager; use it from one thread.
 
-    All is written again from run folders when it is lost. Any call may be repeated, and may raise
+    What is lost can be written again from run folders, so any call may be repeated. Each may raise
     what MLflow or its database raises.
     """
 
-    def __init__(self, uri: str, study: str, topic: str, log: Path) -> None:
-        """`uri` is a tracking URI; what MLflow logs goes to the file `log`."""
+    def __init__(
+        self, uri: str, study: str, topic: str, log: Path, metrics: Sequence[str] = ()
+    ) -> None:
+        """`uri` is a tracking URI; what MLflow logs goes to the file `log`. MLflow shows `metrics`
+        beside the arm, seed and phase of each attempt."""
         self._study = study
         self._runs: dict[tuple[str, int], LoggedRun] = {}
-        self._experiment = MlflowExperiment(uri, study, log, rows_tag="autoresearch.rows")
+        self._experiment = experiment(uri, study, log, metrics)
         self._client = self._experiment.client
         try:
             self._parent = self._find_parent(topic)
@@ -42,7 +48,7 @@ class MlflowStudy:
         tags: Mapping[str, str],
         config: Mapping[str, Any],
     ) -> None:
-        """Have a child run for this attempt, with its config flattened into params."""
+        """Make a child run for this attempt if there is none; its params are the flat config."""
         if (trial, number) in self._runs:
             return
         self._runs[trial, number] = self._experiment.run(
@@ -70,9 +76,22 @@ class MlflowStudy:
             self._client.set_tag(run.id, "autoresearch.cause", cause)
         self._experiment.end(run, status, ended_at)
 
-    def end_study(self, status: str) -> None:
-        """Close the parent run: FINISHED when `status` is "done"."""
-        self._client.set_tag(self._parent, "autoresearch.status", status)
+    def end_study(
+        self,
+        status: str,
+        verdicts: Mapping[str, str] = MappingProxyType({}),
+        report: Path | None = None,
+    ) -> None:
+        """Close the parent run: FINISHED when `status` is "done".
+
+        It carries the verdict of each hypothesis as a tag, and the text of the file `report` as its
+        description.
+        """
+        tags = {f"autoresearch.verdict.{name}": verdict for name, verdict in verdicts.items()}
+        if report is not None and report.exists():
+            tags["mlflow.note.content"] = as_description(report)
+        for name, value in {"autoresearch.status": status, **tags}.items():
+            self._client.set_tag(self._parent, name, value)
         self._client.set_terminated(self._parent, "FINISHED" if status == "done" else "KILLED")
 
     def _find_parent(self, topic: str) -> str:
@@ -87,3 +106,15 @@ class MlflowStudy:
         else:
             self._client.update_run(found.info.run_id, status="RUNNING")
         return str(found.info.run_id)
+
+
+def experiment(uri: str, study: str, log: Path, metrics: Sequence[str]) -> MlflowExperiment:
+    """The study's experiment, which MLflow shows as training runs with their arm, seed and phase
+    and with `metrics`."""
+    columns = (
+        Column("tags", "autoresearch.arm", 260),
+        Column("tags", "autoresearch.seed", 140),
+        Column("tags", "autoresearch.phase", 150),
+        *(Column("metrics", metric, 130) for metric in metrics or ("eval/acc",)),
+    )
+    return MlflowExperiment(uri, study, log, rows_tag="autoresearch.rows", tags=view_tags(columns))

@@ -1,8 +1,8 @@
 """Shows a study in MLflow while it runs.
 
-MLflow costs seconds to import and to create its store, and a slow disk must not hold up trials:
-all of it happens on one thread of its own, in batches. What goes wrong there costs the view and
-not the study; `rebuild` makes the view again from run folders.
+MLflow takes seconds to import and to create its store, and a slow disk must not hold up trials.
+So one thread of its own writes to MLflow, in batches. An error there ends the writing and not the
+study; `rebuild` writes everything again from run folders.
 """
 
 import queue
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autoresearch.analysis.scores import metrics_of
 from autoresearch.execute.mlflow_study import MlflowStudy
 from autoresearch.study.facts import AttemptFacts, StudyFacts
 from autoresearch.study.home import Home
@@ -26,13 +27,18 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Projector:
-    """Hears of attempts on the driver's thread and tells MLflow on its own. A context manager."""
+    """Takes news of attempts on the driver's thread and writes them to MLflow on its own thread.
 
-    def __init__(self, home: Home, study: str, topic: str) -> None:
+    A context manager."""
+
+    def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
+        """MLflow shows `metrics` beside the arm, seed and phase of each attempt."""
         self._home = home
         self._study = study
         self._topic = topic
+        self._metrics = metrics
         self._status = ""
+        self._verdicts: Mapping[str, str] = {}
         self._problem = ""
         self._heard: queue.SimpleQueue[_Seen | None] = queue.SimpleQueue()
         self._leaving = threading.Event()
@@ -52,7 +58,7 @@ class Projector:
 
     @property
     def problem(self) -> str:
-        """Why MLflow is told nothing any more; empty while all is well."""
+        """The error after which nothing more was written to MLflow; empty if there was none."""
         return self._problem
 
     def rows(self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Rows) -> None:
@@ -63,9 +69,13 @@ class Projector:
         """Show how the attempt ended."""
         self._hear(_Seen(spec, attempt))
 
-    def study_ended(self, status: str) -> None:
-        """On leaving, show how the study ended: `done` is a success, all else is not."""
+    def study_ended(self, status: str, verdicts: Mapping[str, str]) -> None:
+        """On leaving, show how the study ended: `done` is a success, all else is not.
+
+        `verdicts` are by hypothesis. They are shown with the report once the study is done.
+        """
         self._status = status
+        self._verdicts = verdicts
 
     def _hear(self, seen: "_Seen") -> None:
         if not self._problem:
@@ -77,14 +87,16 @@ class Projector:
             return  # MLflow is opened when there is something to show
         log = self._home.log(self._study)
         try:
-            with MlflowStudy(self._home.mlflow_uri, self._study, self._topic, log) as mlflow:
+            with MlflowStudy(
+                self._home.mlflow_uri, self._study, self._topic, log, self._metrics
+            ) as mlflow:
                 _tell(mlflow, [first] if first else [])
                 while not self._leaving.wait(EVERY):
                     _tell(mlflow, self._drain())
                 _tell(mlflow, self._drain())
                 if self._status:
-                    mlflow.end_study(self._status)
-        except Exception as error:  # a view is not worth a study
+                    _end(mlflow, self._home, self._study, self._status, self._verdicts)
+        except Exception as error:  # the study goes on without MLflow
             self._problem = f"{type(error).__name__}: {error}".splitlines()[0]
 
     def _drain(self) -> "list[_Seen]":
@@ -102,23 +114,34 @@ class _Seen:
     rows: Rows = ()
 
 
-def rebuild(facts: StudyFacts, home: Home) -> None:
-    """Make the study's view in MLflow complete, from its run folders. Adds only what is missing.
+def rebuild(facts: StudyFacts, verdicts: Mapping[str, str], home: Home) -> None:
+    """Make the study's view in MLflow complete, from its run folders, its verdicts by hypothesis
+    and its report. Adds only what is missing.
 
     Raises what MLflow or its database raises.
     """
-    log = home.log(facts.study)
-    with MlflowStudy(home.mlflow_uri, facts.study, facts.topic, log) as mlflow:
+    log, metrics = home.log(facts.study), metrics_of(facts.plan) if facts.plan else ()
+    with MlflowStudy(home.mlflow_uri, facts.study, facts.topic, log, metrics) as mlflow:
         for trial in facts.trials:
             for attempt in trial.attempts:
                 rows = list(read_rows(attempt.folder / METRICS))
                 _tell(mlflow, [_Seen(trial.spec, attempt, 0, rows)])
         if facts.status != "running":
-            mlflow.end_study(facts.status)
+            _end(mlflow, home, facts.study, facts.status, verdicts)
+
+
+def _end(
+    mlflow: MlflowStudy, home: Home, study: str, status: str, verdicts: Mapping[str, str]
+) -> None:
+    """Close the study's run; a study that is not done has neither verdicts nor a report yet."""
+    if status == "done":
+        mlflow.end_study(status, verdicts, home.report(study) / "report.md")
+    else:
+        mlflow.end_study(status)
 
 
 def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
-    """Tell MLflow in few calls: the rows of an attempt together, then how it ended."""
+    """Write news to MLflow in few calls: the rows of an attempt together, then how it ended."""
     together: dict[tuple[str, int], list[_Seen]] = {}
     for item in seen:
         together.setdefault((item.spec.id, item.attempt.number), []).append(item)

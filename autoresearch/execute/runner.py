@@ -1,8 +1,8 @@
 """Runs a wave of trials to their end.
 
-Every step can be taken again. A trial is in the ledger before it is submitted, an attempt before
-its process exists, and what a dead driver left open is settled first. Trials that ended are never
-run again, so calling `run_trials` twice is calling it once.
+A driver may die at any point and `run_trials` be called again. A trial is in the ledger before it
+is submitted, an attempt before its process exists. What a dead driver left open is settled first.
+Trials that have ended are never run again.
 """
 
 import time
@@ -47,7 +47,7 @@ def run_trials(
 
     An attempt that fails, dies or outlasts `budget.limits.trial_seconds` is followed by another,
     from its last checkpoint, until `budget.limits.retries` are used up; then its trial has
-    failed, and the others go on. One that fails in the user's task or reward is followed by none.
+    failed, and the others go on. An attempt that fails in the user's task or reward is not retried.
 
     `stop` is what the caller listens to already; without it, signals and the pause flag count
     while the wave runs.
@@ -215,7 +215,7 @@ class _Wave:
         self._show()
 
     def _left(self, attempts: Sequence[AttemptFacts]) -> TrialStatus:
-        """Where its attempts leave a trial."""
+        """The status of a trial after its attempts."""
         status = attempts[-1].status
         if status == "finished" or status == "diverged":
             return status

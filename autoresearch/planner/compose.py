@@ -1,4 +1,4 @@
-"""One way from an intent and its playbook to a plan, whoever filled the intent."""
+"""From an intent and its playbook to a plan: the same way for every planner."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,6 +9,7 @@ from autoresearch.planner import hypotheses
 from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
 from autoresearch.planner.fixed_settings import FixedSettings, fix_settings, substitute
 from autoresearch.planner.hypotheses import Question
+from autoresearch.planner.notes import PRESET
 from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
 from autoresearch.planner.task_for import own_task, require_usable, tasks_for
 from autoresearch.planner.treatments import Treatment, select
@@ -23,8 +24,8 @@ from swarm.tasks import is_own
 
 
 def compose(playbook: Playbook, intent: Intent) -> Plan:
-    """The plan of an intent. Raises Refusal for what the user can put right, NeedsRepair for what
-    planning can."""
+    """The plan of an intent. Raises Refusal for a problem that the user can solve, NeedsRepair for
+    one that planning can."""
     profile = playbook.profiles.get(intent.profile)
     if profile is None or playbook.abstract:
         raise Refusal(
@@ -176,10 +177,7 @@ def _question(playbook: Playbook, treatments: Sequence[Treatment], asked: Questi
 def _preset_notes(intent: Intent, plan: Plan) -> list[str]:
     if intent.algorithm != "grpo" or any(f.name == "algorithm" for f in plan.factors):
         return []
-    return [
-        "GRPO stands for the base recipe here (group-centred advantages, KL coefficient "
-        f"{plan.train.algorithm.kl_coef:g}); --set algorithm.name=grpo takes the paper's preset"
-    ]
+    return [PRESET.format(kl=plan.train.algorithm.kl_coef)]
 
 
 def _trap_notes(treatments: Sequence[Treatment]) -> list[str]:

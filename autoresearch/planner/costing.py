@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from autoresearch.design.cost import REFERENCE_CORES, longest_trial, machine_cores, study_seconds
 from autoresearch.design.sizing import Sensitivity, sensitivity
 from autoresearch.planner.hypotheses import Question
+from autoresearch.planner.notes import OVERRUN, POWER
 from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.durations import duration
 from autoresearch.study.plan import Budget, Plan
@@ -61,8 +62,12 @@ def costed(
     promised = study_seconds(plan, REFERENCE_CORES)
     if profile.minutes and promised > 60 * profile.minutes * TOLERANCE:
         found.append(
-            f"{len(plan.arms)} arms take about {duration(promised)} on two cores, "
-            f"more than the {profile.minutes:g} min that {plan.profile} is meant for"
+            OVERRUN.format(
+                arms=len(plan.arms),
+                time=duration(promised),
+                minutes=profile.minutes,
+                profile=plan.profile,
+            )
         )
     found.append(_power_note(plan, asked, able))
     return plan.model_copy(
@@ -82,9 +87,11 @@ def costed(
 
 
 def _power_note(plan: Plan, asked: Question, able: Sensitivity) -> str:
-    return (
-        f"{plan.decision.looks[-1]} seeds an arm detect {able.detectable:.2g} in "
-        f"{asked.metric.name} with power {plan.decision.power:g}, if its SD over seeds is "
-        f"{asked.prior_sd:g} (a guess that the pilot replaces); the smallest effect of interest is "
-        f"{asked.min_effect:g}"
+    return POWER.format(
+        seeds=plan.decision.looks[-1],
+        effect=able.detectable,
+        metric=asked.metric.name,
+        power=plan.decision.power,
+        sd=asked.prior_sd,
+        least=asked.min_effect,
     )

@@ -93,7 +93,9 @@ def substitute(
     for path, value in values.items():
         match = _PARAMETER.fullmatch(value) if isinstance(value, str) else None
         if match and match[1] not in parameters:
-            raise Refusal("playbook", f"{path} uses {value}, which is no parameter", "declare it")
+            raise Refusal(
+                "playbook", f"{path} uses {value}, which is not a parameter", "declare it"
+            )
         filled[path] = parameters[match[1]] if match else value
     return filled
 
@@ -161,7 +163,7 @@ def _levels(treatments: Sequence[Treatment]) -> list[dict[str, JsonValue]]:
 
 def _factor(treatment: Treatment, fixed: Mapping[str, JsonValue]) -> Factor:
     """The plan's factor. A preset resets `algorithm`, and what any preset sets of `data`, so its
-    level restates what is fixed."""
+    level says again what is fixed."""
     plan_factor = treatment.factor.treatment(treatment.levels, treatment.control)
     if _PRESET not in treatment.factor.sets:
         return plan_factor

@@ -1,7 +1,7 @@
 """Planning as a LangGraph graph: recall, draft, lint, and a repair for each problem that has one.
 
-It carries what is asked and the plan as JSON, and keeps no checkpoint: planning takes a second and
-runs no trial. `start`, `--dry-run` and whoever else wants a plan go this way.
+Its state is the intent and the plan as JSON. It keeps no checkpoint: planning takes a second and
+runs no trial. `start` and `--dry-run` both plan this way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from autoresearch.study.options import StartOptions
 from autoresearch.study.plan import Plan
 from swarm.errors import Refusal
 
-#: Repairs of one intent; two factors have no more requirements between them.
+#: The most repairs of one intent: more than two factors can need.
 MOST_REPAIRS = 12
 
 
@@ -38,7 +38,7 @@ class Drafted:
 
 
 class State(TypedDict, total=False):
-    """`repair` is the one that the plan waits for, `problem` what no repair can put right."""
+    """`repair` is the next one to make; `problem` is what no repair can solve."""
 
     known: list[dict[str, Any]]
     intent: dict[str, Any]

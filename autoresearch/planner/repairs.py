@@ -1,4 +1,4 @@
-"""Problems that planning can put right itself: each has a name, and a note that the plan carries.
+"""Problems that planning solves itself. Each repair has a name and a note that the plan carries.
 
 `compose` raises `NeedsRepair` at the first; the planning graph repairs the intent and composes
 again.
@@ -27,7 +27,8 @@ class NeedsRepair(Exception):
 
 
 def take_nearest_levels(known: CatalogueFactor, asked: AskedFactor) -> None:
-    """Raise NeedsRepair for a number outside the factor's range, Refusal for what is no level."""
+    """Raise NeedsRepair for a number outside the factor's range, Refusal for what is not a
+    level."""
     levels = tuple(_nearest(known, level) for level in asked.levels)
     if levels == asked.levels:
         return

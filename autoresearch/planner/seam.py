@@ -1,4 +1,4 @@
-"""Where planners join: each makes an `Intent` of a question, and all that follows is the same."""
+"""The interface of planners: each makes an `Intent` of a question; the rest is the same for all."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which tasks a plan runs on, what the user's own files set of it, and that these files stay."""
+"""Which tasks a plan runs on, what the user's files fix, and whether these files have changed."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ from autoresearch.study.plan import Direction
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
-#: A full factorial of more factors is no quick answer to anything.
+#: A full factorial of more factors takes too many arms.
 MOST_FACTORS = 2
 
 

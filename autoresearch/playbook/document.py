@@ -39,7 +39,7 @@ class Document:
 
 
 def read(path: Path) -> Document:
-    """Parse a file. Raises MalformedPlaybook (PB001) when it is no YAML mapping."""
+    """Parse a file. Raises MalformedPlaybook (PB001) when it is not a YAML mapping."""
     stat = path.stat()
     return _parse(path, stat.st_mtime_ns, stat.st_size)
 
@@ -54,11 +54,11 @@ def _parse(path: Path, changed: int, size: int) -> Document:
         line = mark.line + 1 if mark else 1
         problem = (error.problem or "does not parse").split("\n")[0]
         raise MalformedPlaybook(
-            path, [Problem("PB001", f"no YAML: {problem}", line=line)]
+            path, [Problem("PB001", f"not YAML: {problem}", line=line)]
         ) from None
     except (YAMLError, UnicodeDecodeError) as error:
         text = str(error).split("\n")[0]
-        raise MalformedPlaybook(path, [Problem("PB001", f"no YAML: {text}", line=1)]) from None
+        raise MalformedPlaybook(path, [Problem("PB001", f"not YAML: {text}", line=1)]) from None
     if not isinstance(tree, CommentedMap):
         raise MalformedPlaybook(path, [Problem("PB001", "no mapping of keys to values", line=1)])
     return Document(path, _plain(tree), tree)

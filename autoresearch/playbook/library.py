@@ -22,7 +22,7 @@ BUILT_IN = Path(__file__).parent / "builtin"
 #: Keys that a playbook does not take from the one that it extends.
 _OWN = frozenset({"id", "extends", "abstract", "match"})
 
-#: Keys that are taken whole: an effect size must not outlive the metric whose unit it has.
+#: Keys that are replaced as a whole: an effect size is in the unit of its metric.
 _WHOLE = frozenset({"primary"})
 
 

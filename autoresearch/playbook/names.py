@@ -36,7 +36,7 @@ def placed(document: Document, problems: Iterable[Problem]) -> list[Problem]:
 
 
 def references(playbook: Playbook) -> Iterator[Problem]:
-    """Every name that does not exist, and every level that is none; `at` says where."""
+    """A problem for every unknown name and every value that is not a level of its factor."""
     yield from _factors(playbook)
     yield from _hypotheses(playbook)
     yield from _metrics(playbook)
@@ -67,7 +67,7 @@ def _factors(playbook: Playbook) -> Iterator[Problem]:
     elif playbook.tuning:
         tuned = FACTORS[playbook.tuning.factor]
         if tuned.kind != "float" or len(tuned.sets) != 1:
-            text = f"{tuned.name} is no continuous setting that could be tuned"
+            text = f"{tuned.name} cannot be tuned: it is not a continuous setting"
             yield Problem("PB109", text, at=("tuning", "factor"))
         else:
             yield from _level(tuned, playbook.tuning.low, ("tuning", "low"))
@@ -95,7 +95,7 @@ def _hypotheses(playbook: Playbook) -> Iterator[Problem]:
                     text = f"{factor} is not among this playbook's factors"
                     yield Problem("PB107", text, at=at)
                 elif level not in levels[factor]:
-                    yield Problem("PB107", f"{level!r} is no level of {factor} here", at=at)
+                    yield Problem("PB107", f"{level!r} is not a level of {factor} here", at=at)
 
 
 def _metrics(playbook: Playbook) -> Iterator[Problem]:

@@ -42,7 +42,7 @@ class Parameter(Settings):
         ):
             raise ValueError(f"{number:g} is outside {self.low} to {self.high}")
         if self.type == "int" and not float(number).is_integer():
-            raise ValueError(f"{number:g} is no whole number")
+            raise ValueError(f"{number:g} is not a whole number")
         return int(number) if self.type == "int" else float(number)
 
 

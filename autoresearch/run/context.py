@@ -1,4 +1,4 @@
-"""What the nodes of one study work with."""
+"""What each stage of a study is given: the study, its ledger, the cluster, the budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ class StudyContext:
         return facts.plan, facts.registration
 
     def run(self, specs: Sequence[TrialSpec]) -> Evidence:
-        """Have every trial end, at once where all have; return the evidence then."""
+        """Run the trials that have not ended; return the evidence once all have."""
         run_trials(
             self.ledger,
             self.study,
@@ -67,6 +67,6 @@ class StudyContext:
         return self.evidence()
 
     def note(self, kind: str, text: str) -> None:
-        """Say something once: to the ledger's events and to whoever watches."""
+        """Write an event to the ledger and show it on the screen, once."""
         if self.ledger.add_event(self.study, kind, once=text, text=text):
             self.observer.note(text)

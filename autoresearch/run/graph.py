@@ -58,7 +58,7 @@ FOLLOWS: Mapping[Stage, tuple[Stage, ...]] = MappingProxyType(
 #: Changes with every stage that is renamed, added or moved.
 GRAPH_VERSION = canonical_digest({stage: list(then) for stage, then in FOLLOWS.items()})[:12]
 
-#: Supersteps of one run of the graph. 5 looks take 10; nothing comes near this by design.
+#: The most supersteps of one run of the graph. 5 looks take 10, so no study comes near it.
 RECURSION_LIMIT = 200
 
 

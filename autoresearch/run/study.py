@@ -14,6 +14,7 @@ from importlib import import_module
 from itertools import count
 from typing import Any, Literal
 
+from autoresearch.analysis.scores import metrics_of
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.design.sizing import Underpowered
 from autoresearch.execute.observer import Observer
@@ -129,7 +130,8 @@ def run_study(
         if facts.plan is not None:
             observer.plan(facts.plan)
         observer.trials(facts.trials)
-        with Projector(home, study, facts.topic) as projector:
+        metrics = metrics_of(facts.plan) if facts.plan is not None else ()
+        with Projector(home, study, facts.topic, metrics) as projector:
             with _recorded(ledger, study) as ending:
                 models.ensure(ledger.options(study)["model"])
                 with (
@@ -141,7 +143,8 @@ def run_study(
                         study, ledger, home, cluster, projector, budget, stop, observer
                     )
                     import_module(_GRAPH).run_graph(context)
-            projector.study_ended(ledger.facts(study).status)
+            verdicts = {row["hypothesis"]: row["verdict"] for row in ledger.verdicts(study)}
+            projector.study_ended(ledger.facts(study).status, verdicts)
         wall = time.monotonic() - clock
         _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
         summary = summarise(ledger, home, ledger.facts(study), ending, wall)
@@ -204,9 +207,9 @@ def _refuse_earlier_version(ledger: Ledger, facts: StudyFacts) -> None:
 
 @contextmanager
 def _counted(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Iterator[Budget]:
-    """A budget that counts the block: the registered one, unless a resume has raised it.
+    """The budget that counts the time of the block: as registered, or as a resume has raised it.
 
-    To raise it is a deviation from the plan, and reported as one.
+    Raising it is a deviation from the plan, and the report says so.
     """
     if facts.plan is None:
         raise RuntimeError(f"study {facts.study} was created without a draft")
@@ -259,7 +262,7 @@ def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
 
 @contextmanager
 def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterator[Cluster]:
-    """Ray, started while LangGraph is imported; Ray itself comes first, for imports share locks."""
+    """Start Ray while LangGraph is imported. Ray is imported first, because imports share locks."""
     import_module("ray")
     graph = threading.Thread(target=import_module, args=(_GRAPH,), daemon=True)
     graph.start()
@@ -269,7 +272,7 @@ def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterat
 
 
 def _note_timing(ledger: Ledger, study: str, wall: float, busy: float) -> None:
-    """How much of this process' time no trial ran."""
+    """Note the share of this process' time in which no trial ran."""
     outside = max(0.0, 1 - busy / wall)
     text = f"{wall:.0f} s, of which {outside:.0%} outside trials"
     ledger.add_event(study, "timing", text=text, wall=round(wall, 1), outside=round(outside, 3))

@@ -10,7 +10,7 @@ from autoresearch.run import trials
 from autoresearch.study.plan import Plan, TrialSpec, Tuning
 from swarm.config.paths import setting
 
-#: Has trials end, and returns the evidence then.
+#: Runs trials to their end and returns the evidence.
 Run = Callable[[Sequence[TrialSpec]], Evidence]
 
 

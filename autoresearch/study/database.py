@@ -59,7 +59,7 @@ def connect(file: Path) -> sqlite3.Connection:
 
     WAL with synchronous=FULL: a commit survives a power cut, so a registration that was
     acknowledged cannot vanish after data were taken. A study commits a few rows a second at most.
-    Raises Refusal when the file was written by a newer version or is no ledger.
+    Raises Refusal when the file was written by a newer version or is not a ledger.
     """
     version = 0
     if file.exists():
@@ -67,7 +67,7 @@ def connect(file: Path) -> sqlite3.Connection:
             db = _open(str(file))
             version = db.execute("PRAGMA user_version").fetchone()[0]
         except sqlite3.DatabaseError as error:
-            problem = f"{file} is no SQLite file ({error})"
+            problem = f"{file} is not an SQLite file ({error})"
             raise Refusal("ledger", problem, _ELSEWHERE) from error
     if version == 0:
         db = _open(":memory:")

@@ -16,7 +16,7 @@ ENDED: frozenset[TrialStatus] = frozenset({"finished", "diverged", "failed"})
 
 Stage = Literal["freeze", "pilot", "size", "tune", "confirm", "look", "report", "verify", "done"]
 
-#: Where a study goes on whose stage an earlier version wrote.
+#: The stage of today for a stage name that an earlier version wrote.
 STAGE_NOW: Mapping[str, Stage] = MappingProxyType(
     {
         **dict.fromkeys(("scope", "recall", "hypothesise", "design", "lint"), "freeze"),

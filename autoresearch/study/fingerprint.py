@@ -21,6 +21,6 @@ def study_fingerprint(plan: Plan) -> dict[str, Any]:
 
 
 def is_of_an_earlier_version(fingerprint: Mapping[str, Any]) -> bool:
-    """Whether a record was written before evaluators were told apart by task: its `tiny` was built
-    on the machine that it names, and is not the frozen one."""
+    """Whether an earlier version wrote the record, with one evaluator digest for all tasks. The
+    `tiny` of such a study was built on its own machine and is not the frozen one."""
     return "evaluator" in fingerprint

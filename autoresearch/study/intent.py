@@ -1,4 +1,4 @@
-"""What is asked, as a frozen record: every planner fills one, one `compose` makes a plan of it."""
+"""What is asked, as a frozen record. Every planner fills one; `compose` makes the plan of it."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -37,7 +37,7 @@ class Ledger:
     def open(cls, home: Home) -> "Ledger":
         """Open for reading; a home without a ledger reads as empty and stays untouched.
 
-        Raises Refusal when the file was written by a newer version or is no ledger.
+        Raises Refusal when the file was written by a newer version or is not a ledger.
         """
         return cls(home)
 

@@ -55,5 +55,5 @@ def start_command(options: StartOptions) -> str:
 def parse_seed(text: str) -> int:
     """A seed: a whole number from 0 to 2^31 - 1. Raises Refusal."""
     if not re.fullmatch(r"\d{1,10}", text.strip()) or int(text) > LARGEST_SEED:
-        raise Refusal("seed", f"{text!r} is no seed", "give a whole number from 0 to 2147483647")
+        raise Refusal("seed", f"{text!r} is not a seed", "give a whole number from 0 to 2147483647")
     return int(text)

@@ -17,7 +17,7 @@ Direction = Literal["greater", "less", "different"]
 Profile = Literal["smoke", "quick", "full"]
 
 
-#: What sets the seeds of two copies of one configuration apart; above every registered seed.
+#: Distance between the seeds of two copies of one configuration: more than any registered seed.
 REPLICATE_STRIDE = 100_000_000
 
 

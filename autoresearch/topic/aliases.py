@@ -12,7 +12,7 @@ from swarm.config.base import JsonValue
 
 @dataclass(frozen=True)
 class Alias:
-    """A run of words and what it names. A weak one needs another name of its factor nearby."""
+    """Words and what they name. A weak alias counts only near another name of its factor."""
 
     words: tuple[str, ...]
     factor: str = ""

@@ -16,7 +16,7 @@ from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
-#: A factor after it is there, at its usual level: `under staleness`.
+#: After it, a factor without levels is held at its level other than the control: `under staleness`.
 _PRESENT = "under"
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
 _LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
@@ -26,7 +26,7 @@ _CONTRAST = (
 )
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 
-#: What any number may count that no factor sets.
+#: Words after a number that is not a level of any factor: `5 seeds`.
 _UNITS = frozenset(
     words(
         """

@@ -168,7 +168,9 @@ def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
     if out is not None:
         parent = next(path for path in (out, *out.absolute().parents) if path.exists())
         if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-            raise Refusal("out", f"{parent} is no folder to write in", "choose another folder")
+            raise Refusal(
+                "out", f"{parent} is not a folder that can be written", "choose another folder"
+            )
         if (out / METRICS).exists():
             raise Refusal("out", f"{out} holds a run", "add --resume, or choose another folder")
         return out

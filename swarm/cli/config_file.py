@@ -47,7 +47,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise Refusal("config", f"{path}: {error.strerror}", "give a YAML file") from None
     except (YAMLError, UnicodeDecodeError) as error:
         line = " ".join(str(error).split())
-        raise Refusal("config", f"{path} is no YAML ({line})", "correct it") from None
+        raise Refusal("config", f"{path} is not YAML ({line})", "correct it") from None
     if raw is None:
         return {}
     if not isinstance(raw, dict):

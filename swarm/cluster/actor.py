@@ -96,7 +96,7 @@ def _entry(name: str) -> Entry:
 
 
 def _use_one_thread() -> None:
-    """Trials run side by side, one a core; more threads each would only fight. Before torch."""
+    """Let torch use one thread: trials run side by side, one a core. Call it before torch loads."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

@@ -202,7 +202,7 @@ def _corrections(settings: AlgorithmSettings) -> Iterator[str]:
 
 
 def _unused(settings: AlgorithmSettings) -> Iterator[str]:
-    """What an objective without a policy gradient would silently leave out."""
+    """Settings that an objective without a policy gradient would silently ignore."""
     if settings.objective not in ("likelihood", "preference"):
         return
     left_out = {

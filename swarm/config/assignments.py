@@ -20,7 +20,7 @@ def assignments(pairs: Sequence[str]) -> dict[str, JsonValue]:
         path, equals, text = pair.partition("=")
         path = path.strip()
         if not equals or not _PATH.fullmatch(path):
-            raise Refusal("set", f"{pair!r} is no assignment", "write --set path=value")
+            raise Refusal("set", f"{pair!r} is not an assignment", "write --set path=value")
         if path in values:
             raise Refusal("set", f"{path} is given twice", "keep one of the two")
         values[path] = _scalar(pair, text)

@@ -86,7 +86,7 @@ class BatchSettings(Settings):
     def _divides(self) -> Self:
         if self.rollouts % self.group_size:
             raise ValueError(
-                f"rollouts {self.rollouts} is no multiple of group_size {self.group_size}"
+                f"rollouts {self.rollouts} is not a multiple of group_size {self.group_size}"
             )
         if self.prompts % self.minibatches:
             raise ValueError(
@@ -115,7 +115,7 @@ class DataSettings(Settings):
     differ within their groups (`swarm.dataflow.difficulty`).
     `group_filter`: `mixed_rewards` drops groups whose rewards are all equal, `resample` also draws
     groups of other prompts in their place (dynamic sampling, arXiv:2503.14476), at most
-    `resample_rounds` times a batch; what is still missing then is missing.
+    `resample_rounds` times a batch; after that the batch may stay short.
     """
 
     order: Literal["uniform", "easy_first", "by_signal"] = "uniform"

@@ -25,7 +25,7 @@ def check_path(path: str, field: str) -> None:
         leaf = path.rsplit(".", 1)[-1]
         near = [known for known in known_paths() if known.rsplit(".", 1)[-1] == leaf]
         step = f"did you mean {near[0]}?" if near else did_you_mean(path, known_paths())
-        raise Refusal(field, f"{path} is no setting of a training run", step)
+        raise Refusal(field, f"{path} is not a setting of a training run", step)
 
 
 def check_value(path: str, value: JsonValue, field: str) -> None:

@@ -86,7 +86,7 @@ class TrainConfig(Settings):
 
 
 def set_path(tree: dict[str, Any], path: str, value: JsonValue) -> None:
-    """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is no dict."""
+    """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is not a dict."""
     *parents, leaf = path.split(".")
     node = tree
     for name in parents:

@@ -7,10 +7,10 @@ import numpy as np
 
 from swarm.records import Group
 
-#: What a batch's figures still count for after another batch.
+#: The factor by which the weight of a batch shrinks with each later batch.
 KEEP = 0.9
 
-#: Share of prompts that are asked of all levels alike, so that none is lost sight of.
+#: Share of prompts that are spread evenly over all levels, so that each is still measured.
 EXPLORE = 0.1
 
 

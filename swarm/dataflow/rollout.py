@@ -8,7 +8,7 @@ from swarm.records import Completion, Engine, Episode, Group, SampleRequest, Sto
 from swarm.seeds import derive
 from swarm.tasks import Problem, Score, Task
 
-#: What an episode is worth that was never answered.
+#: The score of an episode without an answer.
 UNSCORED = Score(None, False)
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from swarm.records import Completion, SampleRequest, StopReason
 
-#: One completion: the number of its request, and of its seed there.
+#: A completion: the index of its request, and of its seed within that request.
 Member = tuple[int, int]
 
 

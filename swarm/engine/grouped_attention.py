@@ -47,8 +47,8 @@ def grouped_attention(
 
 @contextmanager
 def grouped(decoder: Any) -> Iterator[None]:
-    """Within this context a decoder that attends by SDPA does so by `grouped_attention`; another
-    (eager, FlashAttention) keeps its own."""
+    """Within this context a decoder that uses SDPA uses `grouped_attention` instead. One that uses
+    another attention (eager, FlashAttention) keeps it."""
     config = decoder.config
     if config._attn_implementation != "sdpa":
         yield

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
-#: Bytes that a new cache may take for the columns its rows can come to need. On a CPU they are
-#: backed by memory only once written; growing costs a copy of all there is.
+#: A new cache reserves up to this many bytes for columns that its rows may need later. On a CPU
+#: they take memory only once written, while growing the cache copies all of it.
 AT_ONCE = 2**31
 
 
@@ -130,7 +130,7 @@ class RowCache(Cache):  # type: ignore[misc]
 
 
 def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
-    """Zeros in memory that the system clears when it is touched, on the CPU: most may never be.
+    """Zeros. On the CPU the system clears memory when it is first used, and most of it never is.
 
     Columns that are masked must hold numbers: a weight of 0 times NaN is NaN.
     """

@@ -14,8 +14,8 @@ from swarm.engine.decode_rows import Member
 from swarm.engine.trunk import Trunk
 from swarm.records import SampleRequest
 
-#: A prefill holds prompts of at most this many times the length of its shortest, and some tokens:
-#: another pass costs more than that padding.
+#: The longest prompt of a prefill has at most `PADDING` times the tokens of its shortest, plus
+#: `SLACK`: up to there, padding costs less than another pass.
 PADDING, SLACK = 1.25, 16
 
 #: Tokens of a prefill, padding included, unless one prompt alone has more.

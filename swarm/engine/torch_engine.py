@@ -24,8 +24,8 @@ from swarm.records import Completion, SampleRequest, StopReason
 #: Rows in flight unless the caller says otherwise.
 MAX_ROWS = 256
 
-#: Members are admitted once this share of the places is free, or a place for all that wait: the
-#: first cost of a prefill is about that of a step, whatever the number of its prompts.
+#: Members are admitted once this share of the places is free, or enough for all that wait: a
+#: prefill costs at least about one decoding step, however few its prompts.
 REFILL_SHARE = 0.125
 
 

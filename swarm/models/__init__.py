@@ -33,7 +33,7 @@ def check(ref: str) -> None:
 
 
 def folder(ref: str) -> Path | None:
-    """Where the model lies in Hugging Face format; None as long as it lies nowhere."""
+    """The model's folder in Hugging Face format; None where it is not on this machine yet."""
     return find(ref).folder()
 
 

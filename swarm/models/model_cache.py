@@ -1,4 +1,4 @@
-"""The folder of the models that were made on this machine, and how one gets there."""
+"""The folder of models that were made on this machine, and making one only once."""
 
 import os
 import shutil

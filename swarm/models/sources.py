@@ -26,7 +26,7 @@ class Source(Protocol):
     """One place. Its methods raise ModelUnavailable when the model cannot be had."""
 
     def folder(self) -> Path | None:
-        """Where the model lies in Hugging Face format; None as long as it lies nowhere."""
+        """The model's folder in Hugging Face format; None where it is not on this machine yet."""
 
     def check(self) -> None:
         """Whether the model is there, or will be fetched at its first use."""
@@ -51,7 +51,7 @@ def find(ref: str) -> Source:
         return Hub(ref)
     near = difflib.get_close_matches(ref, NAMES, n=1, cutoff=0.5)
     raise ModelUnavailable(
-        f"{ref!r} is no model name, no folder here and no hub id (org/name)",
+        f"{ref!r} is not a model name, not a folder here and not a hub id (org/name)",
         f"did you mean {near[0]}?" if near else f"names: {', '.join(NAMES)}",
     )
 
@@ -178,12 +178,12 @@ class Hub:
             )
         except RepositoryNotFoundError as error:
             raise ModelUnavailable(
-                f"{self.ref!r} is no folder here, and no model on the hub that you may read",
+                f"{self.ref!r} is not a folder here, nor a model on the hub that you may read",
                 f"check the spelling and your access; without the hub there are {', '.join(NAMES)}",
             ) from error
         except LocalEntryNotFoundError as error:
             raise ModelUnavailable(
-                f"{self.ref!r} is no folder here, not in the hub's cache, and the hub is offline",
+                f"{self.ref!r} is not a folder here and not in the hub's cache; the hub is offline",
                 f"fetch it where there is a network; without the hub there are {', '.join(NAMES)}",
             ) from error
 

@@ -12,7 +12,7 @@ from swarm.policy.lora import AdapterHost, Pair
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 
-#: Variants of LoRA whose forward pass is another.
+#: Variants of LoRA with a different forward pass.
 _OTHER_MATHS = ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save")
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on, each whole or not there (see `swarm.disk.storage`).
+"""Checkpoints: all that a run needs to go on, each complete or absent (see `swarm.disk.storage`).
 
     step-000020/
       policy.safetensors      the trained parameters
@@ -64,8 +64,9 @@ def newest(storage: Storage) -> int | None:
 
 
 def take_over(source: Storage, target: Storage, step: int | None) -> None:
-    """Leave in `target` the checkpoint of `step` and none after it, taken from `source` where that
-    is another place; without a step, none at all."""
+    """Keep in `target` the checkpoint of `step` and remove later ones; without a step, remove all.
+
+    The checkpoint is copied from `source` where that is another place."""
     for later in _steps(target):
         if step is None or later > step:
             target.remove(name_of(later))

@@ -150,6 +150,6 @@ class AdapterHost:
         return any(slot in layer.pairs for layer in self.layers.values())
 
     def delete(self, slot: str) -> None:
-        """Forget an adapter; a slot that does not exist is no error."""
+        """Forget an adapter; a slot that does not exist is ignored."""
         for layer in self.layers.values():
             layer.pairs.pop(slot, None)

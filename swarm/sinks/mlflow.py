@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from swarm.disk.logfile import routed_to
+from swarm.sinks.mlflow_page import TRAINING_KIND
 
 Status = Literal["finished", "diverged", "failed", "lost"]
 
@@ -43,9 +45,16 @@ class MlflowExperiment:
     what MLflow or its database raises.
     """
 
-    def __init__(self, uri: str, name: str, log: Path, rows_tag: str = "swarm.rows") -> None:
+    def __init__(
+        self,
+        uri: str,
+        name: str,
+        log: Path,
+        rows_tag: str = "swarm.rows",
+        tags: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         """`uri` is a tracking URI; what MLflow logs goes to the file `log`. A run counts its rows
-        in the tag `rows_tag`."""
+        in the tag `rows_tag`. The experiment gets `tags`, whether it is new or not."""
         os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
         os.environ["DO_NOT_TRACK"] = "true"
         from mlflow.tracking import MlflowClient
@@ -54,7 +63,7 @@ class MlflowExperiment:
         with ExitStack() as leave:
             leave.enter_context(routed_to(log, "mlflow", "alembic", "sqlalchemy"))
             self.client = MlflowClient(tracking_uri=uri)
-            self.id = self._find(name, log.parent / "mlflow")
+            self.id = self._find(name, log.parent / "mlflow", {**TRAINING_KIND, **tags})
             self._leave = leave.pop_all()
 
     def __enter__(self) -> "MlflowExperiment":
@@ -113,12 +122,16 @@ class MlflowExperiment:
         query = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
         return next(iter(self.client.search_runs([self.id], query, max_results=1)), None)
 
-    def _find(self, name: str, artifacts: Path) -> str:
+    def _find(self, name: str, artifacts: Path, tags: Mapping[str, str]) -> str:
         found = self.client.get_experiment_by_name(name)
-        if found is not None:
-            return str(found.experiment_id)
-        # A location of its own: MLflow's default is ./mlruns of whoever asks first.
-        return str(self.client.create_experiment(name, artifacts.resolve().as_uri()))
+        if found is None:
+            # A location of its own: MLflow's default is ./mlruns of whoever asks first.
+            location = artifacts.resolve().as_uri()
+            return str(self.client.create_experiment(name, location, tags=dict(tags)))
+        for tag, value in tags.items():
+            if found.tags.get(tag) != value:
+                self.client.set_experiment_tag(found.experiment_id, tag, value)
+        return str(found.experiment_id)
 
     def _log_params(self, run: str, config: Mapping[str, Any]) -> None:
         from mlflow.entities import Param

@@ -1,4 +1,4 @@
-"""A built-in family at given levels, paid by one of its rewards."""
+"""A built-in family at given levels, with one of its rewards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,12 +62,12 @@ class BuiltIn:
 def levels_of(family: TaskFamily, args: Mapping[str, JsonValue]) -> tuple[int, int]:
     """The inclusive range of levels from `args` (min, max) or the family's own.
 
-    Raises ValueError naming the argument when it is unknown, no integer or an empty range.
+    Raises ValueError naming the argument when it is unknown, not an integer, or an empty range.
     """
     unknown = set(args) - {"min", "max"}
     if unknown:
         raise ValueError(f"task.args.{sorted(unknown)[0]} is unknown; known: min, max")
     low, high = args.get("min", family.levels[0]), args.get("max", family.levels[1])
     if not isinstance(low, int) or not isinstance(high, int) or not 1 <= low <= high:
-        raise ValueError(f"task.args min {low!r} and max {high!r} are no range of whole numbers")
+        raise ValueError(f"task.args min {low!r} and max {high!r} are not a range of whole numbers")
     return low, high

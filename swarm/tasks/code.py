@@ -58,7 +58,7 @@ def _module(path: Path, digest: str) -> ModuleType:
     name = f"own_task_{digest[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise BadTask(f"{path} is no Python file", "give the path as file.py:make")
+        raise BadTask(f"{path} is not a Python file", "give the path as file.py:make")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

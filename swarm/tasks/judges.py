@@ -77,7 +77,7 @@ class OwnJudge:
     def _number(self, function: Function, value: Any, row: Row) -> float:
         number = float(value) if isinstance(value, Real | np.bool_) else math.nan
         if not math.isfinite(number):
-            problem = f"returned {value!r}, no finite number,"
+            problem = f"returned {value!r}, which is not a finite number,"
             raise RewardFailed(self._name(function), problem, row.number)
         return number
 

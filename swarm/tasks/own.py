@@ -123,7 +123,7 @@ def _split(rows: Rows, judge: Judge) -> OwnTask:
 
 def _row(problem: Problem) -> Row:
     if not isinstance(problem, Row):
-        raise TypeError(f"{problem!r} is no row of the user's")
+        raise TypeError(f"{problem!r} is not one of the user's rows")
     return problem
 
 

@@ -86,9 +86,9 @@ def _parsed(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
     except ValueError as error:
-        raise BadTask(f"{path.name} line {number} is no JSON ({error})", "correct it") from None
+        raise BadTask(f"{path.name} line {number} is not JSON ({error})", "correct it") from None
     if not isinstance(value, dict):
-        raise BadTask(f"{path.name} line {number} is no JSON object", 'write {"prompt": …, …}')
+        raise BadTask(f"{path.name} line {number} is not a JSON object", 'write {"prompt": …, …}')
     return value
 
 
@@ -115,5 +115,7 @@ def _answer(number: int, answer: Any) -> str:
 
 def _level(number: int, level: Any) -> int:
     if isinstance(level, bool) or not isinstance(level, int) or level < 1:
-        raise BadTask(f"row {number}: level {level!r} is no whole number from 1", "correct it")
+        raise BadTask(
+            f"row {number}: level {level!r} is not a whole number of at least 1", "correct it"
+        )
     return level

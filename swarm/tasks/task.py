@@ -1,4 +1,4 @@
-"""The one face of a task, built in or the user's own, that dataflow and training see."""
+"""The interface of a task, built in or the user's own, to dataflow and training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -20,9 +20,9 @@ from swarm.errors import (
 )
 
 REFUSALS = [
-    Refusal("seed", "one is no number", "give 0 or more"),
+    Refusal("seed", "one is not a number", "give 0 or more"),
     BadTask("row 3 has no prompt", "add one"),
-    ModelUnavailable("'x' is no model", "names: tiny"),
+    ModelUnavailable("'x' is not a model", "names: tiny"),
     DeviceMissing(),
     BadAdapter(Path("runs"), "holds no adapter", "give a run"),
     BadStorage("s3://x", OSError("no such\n  bucket"), "give a folder"),
@@ -49,8 +49,8 @@ class TestRefusals:
 
 
 def test_without_a_field_the_problem_stands_alone_and_its_first_word_is_the_field() -> None:
-    error = Refusal("", "rollouts 100 is no multiple of 8", "give 96")
-    assert str(error) == "rollouts 100 is no multiple of 8; give 96"
+    error = Refusal("", "rollouts 100 is not a multiple of 8", "give 96")
+    assert str(error) == "rollouts 100 is not a multiple of 8; give 96"
     assert error.field == "rollouts"
 
 

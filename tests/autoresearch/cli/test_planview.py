@@ -5,6 +5,7 @@ from support.commands import text_of
 from support.synthetic_study import STUDY, Shape, make_plan
 
 from autoresearch.cli import planview
+from autoresearch.planner.notes import POWER
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,11 @@ def test_the_plan_names_what_will_happen(width: int):
         "/home/me/runs/x",
     ):
         assert expected in shown
+
+
+def test_the_screen_has_the_notes_that_matter_before_the_start() -> None:
+    power = POWER.format(seeds=5, effect=0.06, metric="m", power=0.8, sd=0.03, least=0.05)
+    plan = make_plan(Shape()).model_copy(update={"notes": ("a standing remark", power)})
+    shown = " ".join(text_of(planview.render(plan, None, None)).split())
+    assert power in shown
+    assert "a standing remark" not in shown

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from mlflow.tracking import MlflowClient
 from support.commands import Run
+from support.synthetic_study import STUDY, enter_in_ledger, make_study
 
-from autoresearch.cli.ui import _free, _wait_until_up
+from autoresearch.cli.ui import _free, _page, _wait_until_up
 from autoresearch.study.home import Home
 from swarm.errors import InfrastructureError, Refusal
 
@@ -47,3 +49,13 @@ def test_a_server_is_waited_for_until_it_listens_or_ends(tmp_path: Path) -> None
         finally:
             alive.kill()
             alive.communicate()
+
+
+def test_the_page_is_of_the_newest_study_that_has_begun(home: Home, study: str) -> None:
+    assert _page(home, "http://127.0.0.1:1") == "http://127.0.0.1:1"  # `study` has no attempt
+    enter_in_ledger(make_study(home), home)
+    page = _page(home, "http://127.0.0.1:1")
+    experiment = MlflowClient(home.mlflow_uri).get_experiment_by_name(STUDY)
+    assert experiment is not None
+    assert f"/#/experiments/{experiment.experiment_id}/runs?" in page
+    assert "eval/acc" in experiment.tags["mlflow.sharedViewState.training"]

@@ -1,5 +1,6 @@
 """A study in a real MLflow store: what it shows, and that saying it twice changes nothing."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,21 @@ def test_a_study_that_goes_on_is_running_again_until_it_ends(store: Path) -> Non
     with opened(store, "s3"):
         (parent,) = Shown(store, "s3").parents
         assert parent.info.status == "RUNNING"
+
+
+def test_the_experiment_shows_arm_seed_phase_and_the_metrics_under_test(store: Path) -> None:
+    log = store / "s4" / "study.log"
+    uri = f"sqlite:///{store}/mlflow.sqlite"
+    with MlflowStudy(uri, "s4", "topic", log, ["eval/length", "eval/acc"]):
+        pass
+    experiment = MlflowClient(uri).get_experiment_by_name("s4")
+    assert experiment is not None
+    assert experiment.tags["mlflow.experimentKind"] == "custom_model_development"
+    view = json.loads(experiment.tags["mlflow.sharedViewState.training"])
+    assert view["selectedColumns"] == [
+        "tags.`autoresearch.arm`",
+        "tags.`autoresearch.seed`",
+        "tags.`autoresearch.phase`",
+        "metrics.`eval/length`",
+        "metrics.`eval/acc`",
+    ]

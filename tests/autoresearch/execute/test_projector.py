@@ -14,11 +14,14 @@ from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 
+VERDICTS = {"H1": "supported", "H2": "inconclusive"}
+
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.setattr(entries, "STEP_SECONDS", 0)
     monkeypatch.setattr(module, "EVERY", 0.05)
+    monkeypatch.setattr(module, "PATIENCE", 300.0)  # what is tested is not how fast it is
     (tmp_path / "runs").mkdir()
     return Home(tmp_path)
 
@@ -57,7 +60,7 @@ def watch(home: Home, facts: StudyFacts, status: str = "") -> None:
                     projector.rows(trial.spec, running, first, [row])
                 projector.ended(trial.spec, attempt)
         if status:
-            projector.study_ended(status)
+            projector.study_ended(status, VERDICTS)
     assert projector.problem == ""
 
 
@@ -102,6 +105,7 @@ def test_a_study_is_shown_once_however_often_it_is_told(home: Home) -> None:
     assert sorted(step for name, step, *_ in history if name == "reward/mean") == list(range(6))
     assert view["a reverse seed 2"][0] == "KILLED"
     assert view[STUDY][0] == "FINISHED"
+    assert view[STUDY][1]["autoresearch.verdict.H1"] == "supported"
     watch(home, facts, "done")
     assert shown(home) == view
 
@@ -110,10 +114,10 @@ def test_a_lost_view_is_rebuilt_from_run_folders(home: Home) -> None:
     facts = finished_study(home)
     watch(home, facts, "done")
     view = shown(home)
-    rebuild(facts, home)
+    rebuild(facts, VERDICTS, home)
     assert shown(home) == view
     elsewhere = Home(home.root / "elsewhere")  # MLflow keeps a store that is deleted open
-    rebuild(facts, elsewhere)
+    rebuild(facts, VERDICTS, elsewhere)
     assert shown(elsewhere) == view
 
 
@@ -121,3 +125,24 @@ def test_a_study_without_attempts_opens_no_mlflow(home: Home) -> None:
     with Projector(home, STUDY, "a topic"):
         pass
     assert list(home.runs.iterdir()) == []
+
+
+def test_a_finished_study_carries_its_report_and_a_paused_one_no_verdict(home: Home) -> None:
+    facts = finished_study(home)
+    home.report(STUDY).mkdir(parents=True)
+    (home.report(STUDY) / "report.md").write_text("# What was found\n", encoding="utf-8")
+    watch(home, facts, "paused")
+    assert "autoresearch.verdict.H1" not in shown(home)[STUDY][1]
+    assert described(home) == "a topic"
+    rebuild(facts, VERDICTS, home)
+    assert shown(home)[STUDY][1]["autoresearch.verdict.H2"] == "inconclusive"
+    assert described(home).startswith("### What was found")
+
+
+def described(home: Home) -> str:
+    """The description of the study's run."""
+    client = MlflowClient(home.mlflow_uri)
+    experiment = client.get_experiment_by_name(STUDY)
+    assert experiment is not None
+    (parent,) = client.search_runs([experiment.experiment_id], "tags.`autoresearch.kind` = 'study'")
+    return str(parent.data.tags["mlflow.note.content"])

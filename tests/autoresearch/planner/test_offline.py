@@ -142,7 +142,7 @@ def test_what_cannot_be_run_is_refused(topic: str, message: str) -> None:
         ({"set": {"batch.group_size": 4}}, "under test"),
         ({"set": {"seed": 4}}, "use --seed"),
         ({"set": {"optim.lr": -1}}, "optim.lr: .*greater than 0"),
-        ({"set": {"batch.rollouts": 100}}, "no multiple of group_size"),
+        ({"set": {"batch.rollouts": 100}}, "not a multiple of group_size"),
         ({"budget_seconds": 30.0}, "budget: the plan takes about"),
     ],
 )

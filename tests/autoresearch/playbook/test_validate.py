@@ -38,7 +38,7 @@ def test_the_good_one_is_good(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "code", "line", "message"),
     [
-        ("[4, 16]", "[4, 16", "PB001", 7, "no YAML"),
+        ("[4, 16]", "[4, 16", "PB001", 7, "not YAML"),
         ("pilot: 3", "pilot: 3\n    pilot: 4", "PB001", 11, "duplicate key"),
         ("control: 4", "kontrol: 4", "PB002", 7, "did you mean control"),
         ("    pilot: 3\n", "", "PB003", 9, "profiles.quick.pilot is missing"),

@@ -1,4 +1,4 @@
-"""Files that are no ledger of this version."""
+"""Files that are not a ledger of this version."""
 
 import sqlite3
 
@@ -21,5 +21,5 @@ def test_a_newer_ledger_is_refused(home: Home) -> None:
 def test_a_file_that_is_no_ledger_is_refused(home: Home) -> None:
     home.runs.mkdir()
     home.ledger_file.write_text("not a database, but long enough to have a header " * 10)
-    with pytest.raises(Refusal, match="no SQLite file"):
+    with pytest.raises(Refusal, match="not an SQLite file"):
         Ledger.open(home)

@@ -177,8 +177,8 @@ class TestBadInput:
             (["--set", "optim.l=1"], "optim.l: there is no such setting; did you mean lr?"),
             (["--set", "optim.lr=fast"], "optim.lr: Input should be a valid number"),
             (["--set", "batch.group_size=1"], "algorithm.baseline 'group' needs batch.group_size"),
-            (["--set", "batch.rollouts=10"], "batch: rollouts 10 is no multiple"),
-            (["--set", "steps"], "set: 'steps' is no assignment"),
+            (["--set", "batch.rollouts=10"], "batch: rollouts 10 is not a multiple"),
+            (["--set", "steps"], "set: 'steps' is not an assignment"),
             (["--set", "steps.more=1"], "set: steps.more lies below a single value"),
             (["--set", "task.reward=praise"], "task.reward 'praise' is unknown; known: exact"),
             (["--set", "task.ref=revers"], "task.ref 'revers' is unknown"),
@@ -223,7 +223,7 @@ class TestBadInput:
         ("text", "named"),
         [
             ('{"question": "a"}', "row 1 has no `prompt`"),
-            ('{"prompt": "a>", "answer": "b"}\n{"prompt": oops}', "rows.jsonl line 2 is no JSON"),
+            ('{"prompt": "a>", "answer": "b"}\n{"prompt": oops}', "rows.jsonl line 2 is not JSON"),
             ('{"prompt": "a>"}', "row 1 has no `answer`"),
         ],
     )
@@ -283,7 +283,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         ("text", "named"),
-        [("steps: [", "is no YAML"), ("- 1", "holds no settings"), ("optim: 3", "optim: ")],
+        [("steps: [", "is not YAML"), ("- 1", "holds no settings"), ("optim: 3", "optim: ")],
     )
     def test_a_broken_file(
         self,

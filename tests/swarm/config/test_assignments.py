@@ -19,8 +19,8 @@ def test_set_reads_yaml_scalars() -> None:
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (["optim.lr"], "no assignment"),
-        (["=3"], "no assignment"),
+        (["optim.lr"], "not an assignment"),
+        (["=3"], "not an assignment"),
         (["a=[1, 2]"], "no single value"),
         (["optim.lr=1", "optim.lr=2"], "given twice"),
     ],

@@ -29,7 +29,7 @@ def test_a_batch_is_whole_groups_in_whole_minibatches(
 
 
 def test_rollouts_are_a_multiple_of_the_group() -> None:
-    with pytest.raises(ValidationError, match="rollouts 100 is no multiple of group_size 8"):
+    with pytest.raises(ValidationError, match="rollouts 100 is not a multiple of group_size 8"):
         BatchSettings(rollouts=100)
 
 

@@ -31,7 +31,7 @@ def test_an_unknown_path_is_refused_with_what_was_meant(path: str, said: str) ->
     with pytest.raises(Refusal) as refused:
         check_path(path, "set")
     assert refused.value.field == "set"
-    assert refused.value.problem == f"{path} is no setting of a training run"
+    assert refused.value.problem == f"{path} is not a setting of a training run"
     assert refused.value.next_step.startswith(said)
 
 
@@ -49,7 +49,9 @@ def test_a_value_that_fits_no_config_is_refused() -> None:
 
 def test_a_value_that_only_clashes_with_others_is_checked_with_them() -> None:
     check_value("batch.rollouts", 100, "set")
-    with pytest.raises(Refusal, match=r"set: batch: rollouts 100 is no multiple.*; give another"):
+    with pytest.raises(
+        Refusal, match=r"set: batch: rollouts 100 is not a multiple.*; give another"
+    ):
         configure(TrainConfig(), {"batch.rollouts": 100}, "set")
     both = configure(TrainConfig(), {"batch.rollouts": 100, "batch.group_size": 4}, "set")
     assert both.batch.prompts == 25

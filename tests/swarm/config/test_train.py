@@ -76,7 +76,7 @@ class TestRefusals:
                 },
                 "data.group_filter 'mixed_rewards' needs batch.group_size",
             ),
-            ({"batch.rollouts": 100}, "rollouts 100 is no multiple of group_size 8"),
+            ({"batch.rollouts": 100}, "rollouts 100 is not a multiple of group_size 8"),
             ({"batch.minibatches": 3}, "16 prompts do not split into 3 minibatches"),
             ({"algorithm.name": "rloo", "max_staleness": 1}, "max_staleness above 0 needs"),
             ({"algorithm.clip_low": None}, "clip_low and clip_high"),

@@ -49,12 +49,12 @@ def test_tiny_is_always_there() -> None:
         ("smollm2-135m-instruct", "autoresearch model add smollm2-135m-instruct"),
         ("smollm2-135m", "did you mean smollm2-135m-instruct?"),
         ("gpt5", "names: tiny, smollm2-135m-instruct"),
-        ("/no/such/folder", "no folder here"),
-        ("./models/mine", "no folder here"),
+        ("/no/such/folder", "not a folder here"),
+        ("./models/mine", "not a folder here"),
         ("org/name", "the hub is offline"),
-        ("./mine", "no folder here"),
-        ("a--b/name", "no hub id"),
-        ("", "no model name"),
+        ("./mine", "not a folder here"),
+        ("a--b/name", "not a hub id"),
+        ("", "not a model name"),
     ],
 )
 def test_a_ref_that_leads_nowhere(ref: str, said: str) -> None:

@@ -74,6 +74,25 @@ def test_an_end_has_the_nearest_status_of_mlflow(store: Path, status, shown: str
     assert MlflowClient(uri(store)).get_run(run.id).info.status == shown
 
 
+def test_an_experiment_is_one_of_training_runs_and_is_tagged_when_it_is_opened_again(
+    store: Path,
+) -> None:
+    client = MlflowClient(uri(store))
+    client.create_experiment("old")
+    for _ in range(2):
+        with MlflowExperiment(uri(store), "old", store / "mlflow.log", tags={"by": "hand"}):
+            pass
+    assert client.get_experiment_by_name("old").tags == {
+        "mlflow.experimentKind": "custom_model_development",
+        "by": "hand",
+    }
+    with opened(store, "new"):
+        pass
+    assert client.get_experiment_by_name("new").tags == {
+        "mlflow.experimentKind": "custom_model_development"
+    }
+
+
 def test_runs_are_told_apart_by_their_own_tags(store: Path) -> None:
     with opened(store, "e2") as experiment:
         a, b = logged(experiment, "a"), logged(experiment, "b")

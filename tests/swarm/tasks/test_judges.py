@@ -59,9 +59,9 @@ class TestJudge:
             ([1.0, 1.0, 1.0], "returned 3 values for 2 completions"),
             (1.0, "returned float, not a list,"),
             (np.zeros(2), "returned ndarray, not a list,"),
-            ([1.0, "1"], "returned '1', no finite number,"),
-            ([1.0, float("nan")], "returned nan, no finite number,"),
-            ([[1.0], 1.0], "returned [1.0], no finite number,"),
+            ([1.0, "1"], "returned '1', which is not a finite number,"),
+            ([1.0, float("nan")], "returned nan, which is not a finite number,"),
+            ([[1.0], 1.0], "returned [1.0], which is not a finite number,"),
         ],
     )
     def test_what_is_no_score_ends_the_run(self, value: Any, named: str) -> None:

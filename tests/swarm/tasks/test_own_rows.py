@@ -40,8 +40,8 @@ class TestRows:
         [
             ("", "of 0 rows none"),
             ('{"prompt": "a", "answer": "b"}\n', "of 1 rows none"),
-            ('\n{"prompt": "a"', "line 2 is no JSON"),
-            ("[1]\n", "line 1 is no JSON object"),
+            ('\n{"prompt": "a"', "line 2 is not JSON"),
+            ("[1]\n", "line 1 is not a JSON object"),
             ('{"answer": "b"}\n', "row 1 has no `prompt`"),
             ('{"prompt": "", "answer": "b"}\n', "row 1 has an empty prompt"),
             ('{"prompt": "a"}\n', "row 1 has no `answer`"),

@@ -238,7 +238,7 @@ class TestRefusals:
         assert not (tmp_path / "run").exists()
 
     def test_a_model_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelUnavailable, match=r"model\.ref: 'nowhere' is no model name"):
+        with pytest.raises(ModelUnavailable, match=r"model\.ref: 'nowhere' is not a model name"):
             train(small(model__ref="nowhere"), tmp_path / "run")
         assert not (tmp_path / "run").exists()
 

@@ -1,4 +1,4 @@
-"""Staleness is a bound: batch t is sampled from version max(0, t - k), and 0 is no mode at all."""
+"""Staleness is a bound: batch t is sampled from version max(0, t - k), also for k = 0."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
