@@ -19,7 +19,8 @@ OVERRUN = (
 )
 POWER = (
     "{seeds} seeds an arm detect {effect:.2g} in {metric} with power {power:g}, if its SD over "
-    "seeds is {sd:g} (a guess that the pilot replaces); the smallest effect of interest is {least:g}"
+    "seeds is {sd:g} (a guess that the pilot replaces); the smallest effect of interest is "
+    "{least:g}"
 )
 
 

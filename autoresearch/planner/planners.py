@@ -25,7 +25,9 @@ def planner_named(name: str) -> Planner:
         raise Refusal("planner", f"there is no file {path}", "give the path as file.py:function")
     spec = importlib.util.spec_from_file_location(f"own_planner_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise Refusal("planner", f"{path} is not a Python file", "give the path as file.py:function")
+        raise Refusal(
+            "planner", f"{path} is not a Python file", "give the path as file.py:function"
+        )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     planner: Planner | None = getattr(module, function, None)
