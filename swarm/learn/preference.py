@@ -60,8 +60,8 @@ def preference_loss(
     """-log sigmoid(margin) of each pair (Rafailov et al. 2023, arXiv:2305.18290, eq. 7), weighted.
 
     Per token, [M]: `signs` is +1 in the chosen and -1 in the rejected answer, `pairs` the id of its
-    pair from 0, `weights` its pair's weight. A pair's margin is beta x the signed sum of
-    log(pi/ref) over both answers, taken in fp64.
+    pair from 0, `weights` its pair's weight; `entropy` is reported and nothing else. A pair's
+    margin is beta x the signed sum of log(pi/ref) over both answers, taken in fp64.
     """
     count = int(pairs.max()) + 1
     signed = (logprobs.double() - reference_logprobs.double()) * signs.double()
