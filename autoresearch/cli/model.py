@@ -66,7 +66,7 @@ def build(
     folder = Path(name) if out is None else out
     if folder.exists() or not folder.absolute().parent.is_dir():
         problem = "exists" if folder.exists() else "lies in no folder"
-        raise Refusal("out", f"{folder} {problem}", "give another one")
+        raise Refusal("out", f"{folder} {problem}", "give another folder")
     from rich.console import Console
 
     from swarm.train import build_tiny

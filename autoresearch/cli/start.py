@@ -122,7 +122,7 @@ def _from_topic(
     from autoresearch.study.durations import parse_duration
     from autoresearch.study.ledger import Ledger
     from autoresearch.study.options import StartOptions, parse_seed
-    from swarm.config.assignments import assignments
+    from swarm.config.assignments import assignments, single_values
     from swarm.errors import Refusal
     from swarm.tasks import absolute
 
@@ -136,7 +136,7 @@ def _from_topic(
         budget_seconds=parse_duration(given["budget"], "budget") if "budget" in given else None,
         seed=parse_seed(given.get("seed", "0")),
         task=absolute(given["task"], Path.cwd()) if "task" in given else None,
-        set=assignments(given.get("set", [])),
+        set=single_values(assignments(given.get("set", []))),
         ray_address=ray_address,
         **same,
     )

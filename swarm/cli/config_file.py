@@ -10,8 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from swarm import models, tasks
-from swarm.config.assignments import assignments
-from swarm.config.base import JsonValue
+from swarm.config.assignments import Value, assignments
 from swarm.config.train import TrainConfig, set_path
 from swarm.errors import BadTask, Refusal
 
@@ -55,7 +54,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return raw
 
 
-def _set(raw: dict[str, Any], path: str, value: JsonValue) -> None:
+def _set(raw: dict[str, Any], path: str, value: Value) -> None:
     if path == "task.ref":
         value = tasks.absolute(str(value), Path.cwd())
     try:

@@ -85,7 +85,7 @@ class TrainConfig(Settings):
         return TrainConfig.model_validate(raw)
 
 
-def set_path(tree: dict[str, Any], path: str, value: JsonValue) -> None:
+def set_path(tree: dict[str, Any], path: str, value: Any) -> None:
     """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is not a dict."""
     *parents, leaf = path.split(".")
     node = tree

@@ -61,9 +61,8 @@ def test_bad_input_is_a_document_too(run: Run, case: str):
 
 
 USAGE = {
-    "missing": (["start"], "topic: Missing argument 'TOPIC'; see: autoresearch start --help"),
+    "missing": (["resume"], "study: Missing argument 'STUDY'; see: autoresearch resume --help"),
     "choice": (["start", TOPIC, "--profile", "huge"], "profile: Invalid value for '--profile'"),
-    "planner": (["start", TOPIC, "--planner", "llm"], "planner: Invalid value"),
     "option": (["start", TOPIC, "--prfile", "full"], "--prfile: No such option: --prfile"),
     "command": (["begin", TOPIC], "command: No such command 'begin'"),
     "subcommand": (["playbook", "shw"], "command: No such command 'shw'"),

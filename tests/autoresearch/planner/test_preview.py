@@ -11,7 +11,8 @@ def test_preview_has_exactly_the_documented_keys() -> None:
     document = json.loads(json.dumps(preview(plan_for("does clip-higher stop entropy collapse"))))
     assert list(document) == [
         "study", "topic", "planner", "playbook", "question", "hypotheses", "factors", "arms",
-        "tasks", "model", "seeds", "trials", "estimated_seconds", "notes",
+        "tasks", "model", "seeds", "trials", "estimated_seconds",
+        "settings", "varied", "set", "left_aside", "repairs", "notes",
     ]  # fmt: skip
     assert list(document["hypotheses"][0]) == [
         "id", "metric", "arm", "versus", "direction", "min_effect",

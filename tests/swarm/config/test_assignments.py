@@ -2,7 +2,7 @@
 
 import pytest
 
-from swarm.config.assignments import assignments
+from swarm.config.assignments import assignments, single_values
 from swarm.errors import Refusal
 
 
@@ -28,3 +28,11 @@ def test_set_reads_yaml_scalars() -> None:
 def test_bad_set(pairs: list[str], message: str) -> None:
     with pytest.raises(Refusal, match=message):
         assignments(pairs)
+
+
+def test_a_mapping_is_a_value_of_a_run_but_not_of_a_study() -> None:
+    values = assignments(["task.args={min: 3, max: 5}", "steps=2"])
+    assert values == {"task.args": {"min": 3, "max": 5}, "steps": 2}
+    assert single_values({"steps": 2}) == {"steps": 2}
+    with pytest.raises(Refusal, match=r"set: task\.args sets no single value"):
+        single_values(values)
