@@ -13,6 +13,7 @@ share B of one arm in the summed variances, B ~ Beta((n - 1)/2, (n - 1)/2), inde
 statistic. At n = 3 and one SD of effect this is .12, where the pooled formula promises .16.
 """
 
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +99,7 @@ def _detect_chance(d: float, n: int, alpha: float, test: str) -> float:
     return float(weight @ (1 - np.where(np.isnan(miss), far, miss)))
 
 
+@cache
 def _welch_df(n: int) -> tuple[Any, Any]:
     """Welch-Satterthwaite degrees of freedom over their distribution, and weights that sum to 1."""
     from scipy.special import betaincinv

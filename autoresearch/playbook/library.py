@@ -37,6 +37,10 @@ class PlaybookInfo:
     problem: str = ""
 
 
+#: Origin and file of each playbook, by stem.
+Files = dict[str, tuple[Origin, Path]]
+
+
 @dataclass(frozen=True)
 class Library:
     """The folders that playbooks are found in."""
@@ -56,10 +60,11 @@ class Library:
 
     def infos(self) -> list[PlaybookInfo]:
         """Every playbook that is not abstract, broken ones included, in search order."""
-        listed = []
-        for origin, path in self._files().values():
+        listed, files = [], self._files()
+        for origin, path in files.values():
             try:
-                playbook = self.load(path.stem)
+                document = read(path)
+                playbook = validate(document, _merged(document, files))
             except MalformedPlaybook as error:
                 listed.append(PlaybookInfo(path.stem, origin, path, None, error.problem))
             else:
@@ -89,29 +94,32 @@ class Library:
 
         Raises MalformedPlaybook (PB005) when that is unknown or leads back to the document.
         """
-        chain = [document]
-        while (parent := chain[-1].values.get("extends")) is not None:
-            files = self._files()
-            if not isinstance(parent, str) or parent not in files:
-                raise _extends(document, f"extends {parent!r}, which is unknown")
-            ids = [d.path.stem for d in chain]
-            if parent in ids:
-                raise _extends(document, f"extends itself: {' → '.join([*ids, parent])}")
-            chain.append(read(files[parent][1]))
-        values: dict[str, Any] = {}
-        for ancestor in reversed(chain):
-            replaced = _OWN | (_WHOLE & ancestor.values.keys())
-            inherited = {k: v for k, v in values.items() if k not in replaced}
-            values = overlay(inherited, ancestor.values)
-        return values
+        return _merged(document, self._files())
 
-    def _files(self) -> dict[str, tuple[Origin, Path]]:
+    def _files(self) -> Files:
         """Origin and file of every playbook by stem; the first folder that has one wins."""
-        files: dict[str, tuple[Origin, Path]] = {}
+        files: Files = {}
         for origin, folder in self.folders:
             for path in _ours(folder):
                 files.setdefault(path.stem, (origin, path))
         return files
+
+
+def _merged(document: Document, files: Files) -> dict[str, Any]:
+    chain = [document]
+    while (parent := chain[-1].values.get("extends")) is not None:
+        if not isinstance(parent, str) or parent not in files:
+            raise _extends(document, f"extends {parent!r}, which is unknown")
+        ids = [d.path.stem for d in chain]
+        if parent in ids:
+            raise _extends(document, f"extends itself: {' → '.join([*ids, parent])}")
+        chain.append(read(files[parent][1]))
+    values: dict[str, Any] = {}
+    for ancestor in reversed(chain):
+        replaced = _OWN | (_WHOLE & ancestor.values.keys())
+        inherited = {k: v for k, v in values.items() if k not in replaced}
+        values = overlay(inherited, ancestor.values)
+    return values
 
 
 def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
