@@ -55,4 +55,4 @@ def test_light_commands_import_nothing_heavy(command: str, tmp_path: Path):
 
 def test_help_is_fast(tmp_path: Path):
     imported_by("--help", home=tmp_path)
-    assert min(imported_by("--help", home=tmp_path)[1] for _ in range(3)) <= HELP_SECONDS
+    assert min(imported_by("--help", home=tmp_path)[1] for _ in range(5)) <= HELP_SECONDS
