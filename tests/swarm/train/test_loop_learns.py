@@ -17,8 +17,8 @@ pytestmark = [pytest.mark.learns, pytest.mark.usefixtures("tiny_model")]
 #: A rise that no seed reaches by chance: the standard error of eval/acc on 512 prompts is 0.022.
 RISE = 0.1
 
-#: Processor seconds of a run of 60 steps on one thread, imports included: twice what a slow day
-#: takes (52 of them; 35 on a fast one). Wall-clock would measure what else the machine does.
+#: Processor seconds of a run of 60 steps on one thread, imports included: about twice the 52 that
+#: a slow day took. Wall-clock would measure what else the machine does.
 SECONDS = 100
 
 PROGRAM = """
