@@ -156,7 +156,7 @@ def _from_file(
     from swarm.errors import Refusal
 
     if topic is not None or given:
-        other = "a topic" if topic is not None else f"--{next(iter(given))}"
+        other = "topic" if topic is not None else f"--{next(iter(given))}"
         raise Refusal("plan", f"{file} is a whole plan and takes no {other}", "edit the file")
     plan = read_plan(file)
     options = StartOptions(
