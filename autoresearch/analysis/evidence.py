@@ -1,12 +1,14 @@
 """A study's facts with the metrics of its counted attempts, each file read once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
+from autoresearch.design.looks import nominal_alpha
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
 from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
@@ -14,16 +16,18 @@ from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, re
 Row = tuple[int, float, Mapping[str, float]]
 """(step, training seconds so far, metrics)."""
 
-
 #: The record of an evaluator that is not the one of the fingerprint.
 EVALUATOR_CHANGED = "evaluator-changed"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query finds, and what it rests on. `n` counts seeds unless the query says more."""
+    """What a query finds, None where it is unknown, and what it rests on.
 
-    value: float | int | str
+    `n` counts seeds unless the query says more.
+    """
+
+    value: float | int | str | None
     n: int | None = None
     interval: tuple[float, float] | None = None
     runs: tuple[str, ...] = ()
@@ -72,6 +76,11 @@ class Evidence:
         return max(taken, default=self.looks[0])
 
     @property
+    def level(self) -> float:
+        """The two-sided level of the test at each look."""
+        return nominal_alpha(self.plan.decision.alpha, self.looks)
+
+    @property
     def seeds(self) -> tuple[int, ...]:
         """The confirmation seeds that the last look uses."""
         return self.plan.seeds.confirm[: self.look]
@@ -108,6 +117,14 @@ class Evidence:
             if trial.status in ENDED and (seeds is None or trial.spec.seed in seeds)
         ]
 
+    def runs(self, phase: str, **among: Collection[object]) -> tuple[str, ...]:
+        """Those of `trials(phase)` whose spec has, in each field named, one of its values."""
+        return tuple(
+            run_of(trial)
+            for trial in self.trials(phase)
+            if all(getattr(trial.spec, name) in values for name, values in among.items())
+        )
+
     def rows(self, trial: TrialFacts) -> Sequence[Row]:
         """The metric rows of the attempt that counts; none if it failed, sealed or not."""
         folder = trial.folder
@@ -121,7 +138,7 @@ class Evidence:
         return self._readings.rows[key]
 
     def points(self, trial: TrialFacts, metric: str) -> list[Point]:
-        """`scores.series` of the attempt that counts."""
+        """The finite values of one metric in the attempt that counts, in step order."""
         return [
             (step, wall, metrics[metric])
             for step, wall, metrics in self.rows(trial)
@@ -136,6 +153,37 @@ class Evidence:
                 for trial in self.trials(phase)
             ]
         return self._scores[phase, metric]
+
+    def steps(self, metric: str) -> list[int]:
+        """The steps at which any confirmation run logs a metric."""
+        trials = self.trials("confirm")
+        return sorted({step for trial in trials for step, _, _ in self.points(trial, metric)})
+
+    def value_at(self, trial: TrialFacts, metric: str, step: int) -> float | None:
+        """A run's value at a step; None if unknown.
+
+        Once it has diverged it is the registered floor, where the metric has one.
+        """
+        points = self.points(trial, metric)
+        for at, _, value in points:
+            if at == step:
+                return value
+        ended = trial.status == "diverged" and step > max((p[0] for p in points), default=-1)
+        return self.plan.decision.floor if ended and metric in metrics_of(self.plan) else None
+
+    def events(self, kind: str) -> list[Mapping[str, Any]]:
+        """What was noted with each event of a kind, in the order in which they were recorded."""
+        return [event["detail"] for event in self.facts.events if event["kind"] == kind]
+
+    @cached_property
+    def alarms(self) -> dict[tuple[str, str, str], list[Mapping[str, Any]]]:
+        """What each alarm said, by its kind, phase and arm."""
+        phases = {trial.spec.id: trial.spec.phase for trial in self.facts.trials}
+        found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+        for detail in self.events("alarm"):
+            key = (detail["alarm"], phases[detail["trial"]], detail["arm"])
+            found.setdefault(key, []).append(detail)
+        return found
 
 
 def _manifest(trial: TrialFacts) -> str | None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from autoresearch.execute.tail import Tail
@@ -43,14 +43,12 @@ class Following:
         """The alarms that this run had not raised before."""
         return self._raised.new(self.rows, ended=ended)
 
-    def last_values(self) -> dict[str, float]:
-        """Each metric's last finite value."""
-        values: dict[str, float] = {}
-        for row in self.rows:
-            values |= finite(row["metrics"])
-        return values
 
-
-def finite(metrics: Mapping[str, float]) -> dict[str, float]:
-    """The metrics that are numbers; a mean over nothing is NaN."""
-    return {name: value for name, value in metrics.items() if math.isfinite(value)}
+def last_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Each metric's last finite value; a mean over nothing is NaN."""
+    return {
+        name: value
+        for row in rows
+        for name, value in row["metrics"].items()
+        if math.isfinite(value)
+    }

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from autoresearch.execute.mlflow_text import as_description
@@ -76,21 +75,18 @@ class MlflowStudy:
             self._client.set_tag(run.id, "autoresearch.cause", cause)
         self._experiment.end(run, status, ended_at)
 
-    def end_study(
-        self,
-        status: str,
-        verdicts: Mapping[str, str] = MappingProxyType({}),
-        report: Path | None = None,
-    ) -> None:
+    def end_study(self, status: str, verdicts: Mapping[str, str], folder: Path) -> None:
         """Close the parent run: FINISHED when `status` is "done".
 
-        It carries the verdict of each hypothesis as a tag, and the text of the file `report` as its
-        description.
+        A study that is done carries the verdict of each hypothesis as a tag, and the report in
+        `folder` as its description.
         """
-        tags = {f"autoresearch.verdict.{name}": verdict for name, verdict in verdicts.items()}
-        if report is not None and report.exists():
-            tags["mlflow.note.content"] = as_description(report)
-        for name, value in {"autoresearch.status": status, **tags}.items():
+        tags = {"autoresearch.status": status}
+        if status == "done":
+            tags |= {f"autoresearch.verdict.{name}": verdict for name, verdict in verdicts.items()}
+            if (report := folder / "report.md").exists():
+                tags["mlflow.note.content"] = as_description(report)
+        for name, value in tags.items():
             self._client.set_tag(self._parent, name, value)
         self._client.set_terminated(self._parent, "FINISHED" if status == "done" else "KILLED")
 

@@ -19,9 +19,8 @@ from autoresearch.study.plan import TrialSpec
 from swarm.disk.folder import METRICS, read_rows
 
 EVERY = 5.0  # seconds between batches
-PATIENCE = (
-    20.0  # seconds that the last batch may take; MLflow itself tries a dead store for an hour
-)
+#: Seconds that the last batch may take; MLflow itself tries a dead store for an hour.
+PATIENCE = 20.0
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -32,14 +31,17 @@ class Projector:
     A context manager."""
 
     def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
-        """MLflow shows `metrics` beside the arm, seed and phase of each attempt."""
+        """MLflow shows `metrics` beside the arm, seed and phase of each attempt.
+
+        `problem` is the error after which nothing more was written; empty if there was none.
+        """
         self._home = home
         self._study = study
         self._topic = topic
         self._metrics = metrics
         self._status = ""
         self._verdicts: Mapping[str, str] = {}
-        self._problem = ""
+        self.problem = ""
         self._heard: queue.SimpleQueue[_Seen | None] = queue.SimpleQueue()
         self._leaving = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"mlflow-{study}", daemon=True)
@@ -54,12 +56,7 @@ class Projector:
         self._heard.put(None)
         self._thread.join(PATIENCE)
         if self._thread.is_alive():
-            self._problem = f"not done {PATIENCE:.0f} s after the study"
-
-    @property
-    def problem(self) -> str:
-        """The error after which nothing more was written to MLflow; empty if there was none."""
-        return self._problem
+            self.problem = f"not done {PATIENCE:.0f} s after the study"
 
     def rows(self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Rows) -> None:
         """Show rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0."""
@@ -78,7 +75,7 @@ class Projector:
         self._verdicts = verdicts
 
     def _hear(self, seen: "_Seen") -> None:
-        if not self._problem:
+        if not self.problem:
             self._heard.put(seen)
 
     def _work(self) -> None:
@@ -95,9 +92,9 @@ class Projector:
                     _tell(mlflow, self._drain())
                 _tell(mlflow, self._drain())
                 if self._status:
-                    _end(mlflow, self._home, self._study, self._status, self._verdicts)
+                    mlflow.end_study(self._status, self._verdicts, self._home.report(self._study))
         except Exception as error:  # the study goes on without MLflow
-            self._problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.problem = f"{type(error).__name__}: {error}".splitlines()[0]
 
     def _drain(self) -> "list[_Seen]":
         waiting = [self._heard.get() for _ in range(self._heard.qsize())]
@@ -127,17 +124,7 @@ def rebuild(facts: StudyFacts, verdicts: Mapping[str, str], home: Home) -> None:
                 rows = list(read_rows(attempt.folder / METRICS))
                 _tell(mlflow, [_Seen(trial.spec, attempt, 0, rows)])
         if facts.status != "running":
-            _end(mlflow, home, facts.study, facts.status, verdicts)
-
-
-def _end(
-    mlflow: MlflowStudy, home: Home, study: str, status: str, verdicts: Mapping[str, str]
-) -> None:
-    """Close the study's run; a study that is not done has neither verdicts nor a report yet."""
-    if status == "done":
-        mlflow.end_study(status, verdicts, home.report(study) / "report.md")
-    else:
-        mlflow.end_study(status)
+            mlflow.end_study(facts.status, verdicts, home.report(facts.study))
 
 
 def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:

@@ -11,7 +11,8 @@ class MissingClaim(ValueError):
     """A text names a claim that the study does not make."""
 
     def __init__(self, claim: str, lacking: str = "") -> None:
-        super().__init__(f"claim {claim!r} has no {lacking}" if lacking else f"no claim {claim!r}")
+        problem = f"has no {lacking}" if lacking else "is not one that the study makes"
+        super().__init__(f"claim {claim!r} {problem}")
         self.claim = claim
 
 
@@ -78,9 +79,14 @@ def value(claim: Claim) -> str:
     return escaped(shown) if isinstance(claim.value, str) else shown
 
 
+def in_cell(value: object) -> str:
+    """A value on one line, fit for a cell of a table: code in it, too, would end at a bare `|`."""
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
 def escaped(text: str) -> str:
-    """A text on one line that ends no cell of a table and begins no HTML."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """A text that is fit for a cell and does not begin HTML."""
+    return in_cell(text).replace("<", "&lt;")
 
 
 def literal(text: str) -> str:

@@ -12,7 +12,7 @@ from autoresearch.analysis import claim_ids as ids
 from autoresearch.analysis.claim_list import curve_metrics
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.scores import EVAL, metrics_of
-from autoresearch.report.claims_in_text import Known, References, literal, quoted
+from autoresearch.report.claims_in_text import Known, References, in_cell, literal, quoted
 from autoresearch.report.figures import BAND
 from autoresearch.report.numbers import RULE
 from autoresearch.study.plan import Arm
@@ -33,7 +33,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"text": literal, "quoted": quoted}
+    found.filters |= {"text": literal, "quoted": quoted, "in_cell": in_cell}
     found.tests["held_out"] = lambda metric: metric.startswith(EVAL)
     return found
 

@@ -58,7 +58,6 @@ class StudyContext:
             self.study,
             specs,
             cluster=self.cluster,
-            home=self.home,
             budget=self.budget,
             observer=self.observer,
             projector=self.projector,

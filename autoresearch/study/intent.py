@@ -83,9 +83,6 @@ class Intent(Settings):
 
     def repaired(self, repair: Repair) -> "Intent":
         """This intent with one more repair."""
-        replaced = repair.factor
-        factors = tuple(
-            replaced if replaced is not None and f.name == replaced.name else f
-            for f in self.factors
-        )
+        new = repair.factor
+        factors = tuple(new if new and new.name == f.name else f for f in self.factors)
         return self.model_copy(update={"factors": factors, "repairs": (*self.repairs, repair)})

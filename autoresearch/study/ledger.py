@@ -21,6 +21,9 @@ from swarm.errors import Refusal
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+#: What a row of `attempts` learns from the `AttemptFacts` of an attempt that has ended.
+_ENDING = ("status", "cause", "charged", "manifest", "seconds", "summary")
+
 StudyStatus = Literal["running", "paused", "stopped", "failed", "done"]
 
 
@@ -240,15 +243,7 @@ class Ledger:
         with self._writing(study) as db:
             db["attempts"].update(
                 (study, trial, attempt.number),
-                {
-                    "status": attempt.status,
-                    "cause": attempt.cause,
-                    "charged": attempt.charged,
-                    "manifest": attempt.manifest,
-                    "seconds": attempt.seconds,
-                    "summary": dict(attempt.summary),
-                    "ended_at": time.time(),
-                },
+                {name: getattr(attempt, name) for name in _ENDING} | {"ended_at": time.time()},
             )
             db["trials"].update((study, trial), {"status": trial_status})
 

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from support.synthetic_study import CONTROL, Shape, make_study
+from support.synthetic_study import CONTROL, Shape, compute, make_study
 
 from autoresearch.analysis import claim_ids
-from autoresearch.analysis.claims import compute
 from autoresearch.study.home import Home
 
 

@@ -59,7 +59,7 @@ def test_a_study_is_a_parent_with_a_child_for_each_attempt(store: Path, capfd) -
         mlflow.log("t1", 2, 0, rows(0, 4))
         mlflow.end("t1", 1, "lost", cause="killed", ended_at=1001.0)
         mlflow.end("t1", 2, "finished", cause="", ended_at=1002.0)
-        mlflow.end_study("done")
+        mlflow.end_study("done", {}, store)
     shown = Shown(store, "s1")
     (parent,) = shown.parents
     assert parent.info.status == "FINISHED"
@@ -101,7 +101,7 @@ def test_telling_again_adds_nothing(store: Path) -> None:
 
 def test_a_study_that_goes_on_is_running_again_until_it_ends(store: Path) -> None:
     with opened(store, "s3") as mlflow:
-        mlflow.end_study("paused")
+        mlflow.end_study("paused", {}, store)
     (parent,) = Shown(store, "s3").parents
     assert (parent.info.status, parent.data.tags["autoresearch.status"]) == ("KILLED", "paused")
     with opened(store, "s3"):

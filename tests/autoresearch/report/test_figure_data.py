@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.report.figure_data import COLUMNS, parse, tables
 from autoresearch.study.home import Home
