@@ -16,7 +16,7 @@ from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, re
 Row = tuple[int, float, Mapping[str, float]]
 """(step, training seconds so far, metrics)."""
 
-#: The record of an evaluator that is not the one of the fingerprint.
+#: The kind of record that is written once the evaluator differs from the registered one.
 EVALUATOR_CHANGED = "evaluator-changed"
 
 
@@ -37,7 +37,7 @@ class Answer:
 class Readings:
     """What was read of sealed runs and decided on them, by their manifests.
 
-    A run whose seal holds has the rows that were read of it before; seals are checked apart.
+    While its seal holds, a run has the rows that were read before. Seals are checked elsewhere.
     """
 
     rows: dict[str, Sequence[Row]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Evidence:
 
     @cached_property
     def look(self) -> int:
-        """Seeds an arm at the look that this is the evidence of."""
+        """Seeds an arm at the look that this evidence belongs to."""
         if self._look is not None:
             return self._look
         taken = [row["n"] for kind, row in self.facts.records.items() if kind.startswith("look-")]
@@ -82,7 +82,7 @@ class Evidence:
 
     @property
     def seeds(self) -> tuple[int, ...]:
-        """The confirmation seeds that the last look uses."""
+        """The confirmation seeds of this look."""
         return self.plan.seeds.confirm[: self.look]
 
     @cached_property
@@ -109,7 +109,7 @@ class Evidence:
         return {h.id: h for h in self.plan.hypotheses}[name]
 
     def trials(self, phase: str) -> list[TrialFacts]:
-        """The ended trials of a phase; of confirmation, those that the last look uses."""
+        """The ended trials of a phase; of confirmation, those with a seed of this look."""
         seeds = self.seeds if phase == "confirm" else None
         return [
             trial
@@ -118,7 +118,7 @@ class Evidence:
         ]
 
     def runs(self, phase: str, **among: Collection[object]) -> tuple[str, ...]:
-        """Those of `trials(phase)` whose spec has, in each field named, one of its values."""
+        """The runs of `trials(phase)` whose spec has, in each field, one of the values given."""
         return tuple(
             run_of(trial)
             for trial in self.trials(phase)
@@ -160,10 +160,7 @@ class Evidence:
         return sorted({step for trial in trials for step, _, _ in self.points(trial, metric)})
 
     def value_at(self, trial: TrialFacts, metric: str, step: int) -> float | None:
-        """A run's value at a step; None if unknown.
-
-        Once it has diverged it is the registered floor, where the metric has one.
-        """
+        """A run's value at a step, after it diverged the registered floor; None if unknown."""
         points = self.points(trial, metric)
         for at, _, value in points:
             if at == step:
@@ -192,7 +189,7 @@ def _manifest(trial: TrialFacts) -> str | None:
 
 
 def invalid_reason(facts: StudyFacts) -> str:
-    """Why nothing may be decided from this evidence; empty where it is as it was sealed."""
+    """Why this evidence may not decide anything; empty where it is as it was sealed."""
     if facts.plan is not None and facts.plan.digest() != facts.registration:
         return "the plan is not the one that was registered"
     if EVALUATOR_CHANGED in facts.records:
@@ -204,9 +201,9 @@ def invalid_reason(facts: StudyFacts) -> str:
 
 
 def damage(trial: TrialFacts) -> list[str]:
-    """What of a trial's counted attempt is not as the ledger and its seal say.
+    """How a trial's counted attempt differs from its seal and the ledger, a line a difference.
 
-    A failed attempt may have died before it was sealed; nothing of it is counted then.
+    A failed attempt may have died before it was sealed. Nothing of it is counted then.
     """
     folder = trial.folder
     if folder is None or (trial.status == "failed" and trial.attempts[-1].manifest is None):

@@ -56,9 +56,8 @@ class Verdict(Settings):
     """What a look says of one hypothesis.
 
     `effect` is mean(arm) - mean(versus) in the metric's unit, `low` and `high` its repeated
-    interval; None where unknown. `p_adjusted` belongs to the test against no effect,
-    `p_equivalent` to TOST, both to be held against the study's alpha; None where none was made.
-    `n` counts the seeds used, by arm.
+    interval; None where unknown. `p_adjusted` is of the test against no effect, `p_equivalent` of
+    TOST; compare both to the study's alpha; None without a test. `n` counts seeds used, by arm.
     """
 
     hypothesis: str
@@ -82,10 +81,9 @@ def decide(
 ) -> list[Verdict]:
     """One verdict per hypothesis of the plan, in its order, by the rules above.
 
-    `look` is the number of seeds an arm to analyse, one of `looks`, which are all the looks that
-    the study may take. `scores` may hold other phases and later seeds; these are left out. A
-    non-empty `invalid_reason` makes every verdict invalid. Raises ValueError for a look that is
-    not registered, and for two scores of one seed, task, arm and metric.
+    `look` is the number of seeds an arm to analyse, `looks` all that the study may take. Scores of
+    other phases and later seeds are left out. An `invalid_reason` makes every verdict invalid.
+    Raises ValueError for an unregistered look and for two scores of one seed, task, arm and metric.
     """
     if look not in looks or look > len(plan.seeds.confirm):
         raise ValueError(f"{look} seeds an arm is not one of the looks {list(looks)}")
@@ -150,7 +148,7 @@ class _Evidence:
 
 @dataclass(frozen=True)
 class _PValues:
-    """Of the three tests that the rules name, over all looks."""
+    """The p-values of the three tests that the rules name, over all looks."""
 
     shown: float
     equivalent: float

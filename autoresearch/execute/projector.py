@@ -26,9 +26,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Projector:
-    """Takes news of attempts on the driver's thread and writes them to MLflow on its own thread.
-
-    A context manager."""
+    """Hears of attempts on the driver's thread, writes to MLflow on another. A context manager."""
 
     def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
         """MLflow shows `metrics` beside the arm, seed and phase of each attempt.
@@ -67,10 +65,7 @@ class Projector:
         self._hear(_Seen(spec, attempt))
 
     def study_ended(self, status: str, verdicts: Mapping[str, str]) -> None:
-        """On leaving, show how the study ended: `done` is a success, all else is not.
-
-        `verdicts` are by hypothesis. They are shown with the report once the study is done.
-        """
+        """On leaving, show how the study ended, with verdicts by hypothesis and report if done."""
         self._status = status
         self._verdicts = verdicts
 
@@ -82,11 +77,8 @@ class Projector:
         first = self._heard.get()
         if first is None and not self._status:
             return  # MLflow is opened when there is something to show
-        log = self._home.log(self._study)
         try:
-            with MlflowStudy(
-                self._home.mlflow_uri, self._study, self._topic, log, self._metrics
-            ) as mlflow:
+            with MlflowStudy(self._home, self._study, self._topic, self._metrics) as mlflow:
                 _tell(mlflow, [first] if first else [])
                 while not self._leaving.wait(EVERY):
                     _tell(mlflow, self._drain())
@@ -112,17 +104,15 @@ class _Seen:
 
 
 def rebuild(facts: StudyFacts, verdicts: Mapping[str, str], home: Home) -> None:
-    """Make the study's view in MLflow complete, from its run folders, its verdicts by hypothesis
-    and its report. Adds only what is missing.
+    """Add what MLflow lacks of a study, from run folders, verdicts by hypothesis and the report.
 
     Raises what MLflow or its database raises.
     """
-    log, metrics = home.log(facts.study), metrics_of(facts.plan) if facts.plan else ()
-    with MlflowStudy(home.mlflow_uri, facts.study, facts.topic, log, metrics) as mlflow:
+    metrics = metrics_of(facts.plan) if facts.plan else ()
+    with MlflowStudy(home, facts.study, facts.topic, metrics) as mlflow:
         for trial in facts.trials:
             for attempt in trial.attempts:
-                rows = list(read_rows(attempt.folder / METRICS))
-                _tell(mlflow, [_Seen(trial.spec, attempt, 0, rows)])
+                mlflow.show(trial.spec, attempt, 0, list(read_rows(attempt.folder / METRICS)))
         if facts.status != "running":
             mlflow.end_study(facts.status, verdicts, home.report(facts.study))
 
@@ -132,34 +122,6 @@ def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
     together: dict[tuple[str, int], list[_Seen]] = {}
     for item in seen:
         together.setdefault((item.spec.id, item.attempt.number), []).append(item)
-    for (trial, number), items in together.items():
-        spec, attempt = items[-1].spec, items[-1].attempt
-        mlflow.attempt(
-            trial,
-            number,
-            name=f"{spec.arm} {spec.task} seed {spec.seed}" + f" #{number}" * (number > 1),
-            started_at=attempt.started_at,
-            tags=_tags(spec),
-            config=spec.config.model_dump(mode="json"),
-        )
-        mlflow.log(trial, number, items[0].first, [row for item in items for row in item.rows])
-        if attempt.status != "running":
-            mlflow.end(
-                trial,
-                number,
-                attempt.status,
-                cause=attempt.cause,
-                ended_at=attempt.started_at + attempt.seconds,
-            )
-
-
-def _tags(spec: TrialSpec) -> dict[str, str]:
-    named = {
-        "phase": spec.phase,
-        "arm": spec.arm,
-        "task": spec.task,
-        "seed": str(spec.seed),
-        "round": str(spec.round),
-        "label": spec.label,
-    }
-    return {f"autoresearch.{name}": value for name, value in named.items() if value}
+    for items in together.values():
+        rows = [row for item in items for row in item.rows]
+        mlflow.show(items[-1].spec, items[-1].attempt, items[0].first, rows)

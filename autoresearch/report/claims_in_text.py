@@ -1,4 +1,4 @@
-"""How claims stand in a text: what a template calls to print them."""
+"""The functions by which a template prints claims."""
 
 from collections.abc import Callable, Iterable
 
@@ -17,7 +17,7 @@ class MissingClaim(ValueError):
 
 
 class Known(dict[str, Claim]):
-    """Claims by id. One that is not there raises MissingClaim."""
+    """Claims by id. An id without a claim raises MissingClaim."""
 
     def __missing__(self, name: str) -> Claim:
         raise MissingClaim(name)
@@ -28,7 +28,7 @@ class Known(dict[str, Claim]):
 
 
 class References:
-    """The functions by which a template prints claims; each takes the id of one."""
+    """What a template calls; each function takes the id of a claim."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
@@ -50,18 +50,18 @@ class References:
         return self._printed(show(n, ""))
 
     def code(self, name: str) -> str:
-        """A text as it is, for code blocks and links."""
+        """Its text as it is, for code blocks and links."""
         return self._printed(" ".join(str(self._known[name].value).split()))
 
     def narrative(self, caller: Callable[[], str]) -> str:
-        """A passage that may only refer to claims. Raises NarrativeError if it says more."""
+        """A passage whose numbers and directions are claims. Raises NarrativeError for others."""
         self._bare = True
         check(caller())
         self._bare = False
         return caller()
 
     def _printed(self, text: str) -> str:
-        """The text; a blank while a passage is checked for what it says without its claims."""
+        """The text, or a blank while a passage is checked without its claims."""
         return " " if self._bare else text
 
 
@@ -90,7 +90,7 @@ def escaped(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text of the plan, escaped. Reports have always written two opening braces like this."""
+    """A text of the plan, escaped. Reports have always written two opening braces as entities."""
     return escaped(text).replace("{{", "&#123;&#123;")
 
 

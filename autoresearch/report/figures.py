@@ -22,7 +22,7 @@ Row = Mapping[str, str]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
 DASHES = ("-", "--", "-.", ":")
-"""Lines that coincide stay visible one through the other."""
+"""Lines that coincide stay visible through each other's gaps."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
 GREY = "#666666"
@@ -104,14 +104,22 @@ def _score_panel(axes: "Axes", rows: Sequence[Row], looks: Mapping[str, Look]) -
         for index, row in enumerate(seeds):
             offset = 0.22 + 0.09 * (index % 3 - 1)
             marker = look.marker if row["status"] == "finished" else "x"
-            axes.plot(float(row["value"]), y - offset, marker, mfc="none", mec=look.colour, ms=5)
+            style = {"markersize": 5, "markerfacecolor": "none", "markeredgecolor": look.colour}
+            axes.plot(float(row["value"]), y - offset, marker, **style)
         for row in found:
             if row["status"] == "mean":
                 value, height = float(row["value"]), y + 0.12
                 _interval(axes, row, value, height, look)
-                style = {"ha": "center", "va": "top", "fontsize": 7.5, "color": look.colour}
-                at = {"xytext": (0, -6), "textcoords": "offset points"}
-                axes.annotate(f"n = {row['n']}", (value, height), **at, **style)
+                axes.annotate(
+                    f"n = {row['n']}",
+                    (value, height),
+                    xytext=(0, -6),
+                    textcoords="offset points",
+                    ha="center",
+                    va="top",
+                    fontsize=7.5,
+                    color=look.colour,
+                )
     names = [_wrapped(arm) for arm in looks]
     names[0] += "\n(control)"
     _name_lines(axes, names)

@@ -1,7 +1,4 @@
-"""report.md: the template `report.md.j2`, filled with the claims of a study.
-
-What a report says stands there. Here stands what it is given: plan and claims, and which there are.
-"""
+"""report.md: the template `report.md.j2`, filled with the plan and the claims of a study."""
 
 from functools import cache
 from pathlib import Path
@@ -19,13 +16,13 @@ from autoresearch.study.plan import Arm
 
 
 def render(claims: ClaimSet) -> str:
-    """The report's text. Raises MissingClaim where it names a claim that is not there."""
+    """The report's text. Raises MissingClaim where it names a claim that the study lacks."""
     return fill(templates().get_template("report.md.j2"), claims)
 
 
 @cache
 def templates() -> Environment:
-    """The templates beside this file. A name that they are not given is an error."""
+    """The templates beside this file. A name without a value is an error."""
     found = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,

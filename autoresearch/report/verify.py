@@ -26,9 +26,9 @@ SHOWN = 60
 def verify(facts: StudyFacts, home: Home, readings: Readings | None = None) -> list[str]:
     """Every problem of a study's report, one a line; empty where it follows from its runs.
 
-    Where runs were changed, nothing can be recomputed: then the text is compared to the claims
-    that are there. `readings` are of this very process; the seals are checked all the same. Raises
-    ValueError for a study without a plan.
+    Where runs were changed, nothing can be recomputed: the text is then compared to the claims in
+    the folder. `readings` save reading runs again that this process has read; their seals are
+    checked all the same. Raises ValueError for a study without a plan.
     """
     folder = home.report(facts.study)
     evidence = Evidence(facts, readings)
@@ -62,7 +62,7 @@ def _tuned(evidence: Evidence) -> Iterator[str]:
 
 
 def _from_stored(evidence: Evidence, folder: Path) -> dict[str, str]:
-    """What can be expected where the runs were changed: the plan, and the text of the claims."""
+    """What to expect where the runs were changed: the plan, and the text of the stored claims."""
     expected = {PREREGISTRATION: hashed_text(evidence.plan)}
     try:
         stored = ClaimSet.from_json((folder / CLAIMS).read_text(encoding="utf-8"))

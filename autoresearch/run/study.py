@@ -77,7 +77,7 @@ class Summary:
 def new_study(home: Home, plan: Plan, options: StartOptions) -> str:
     """Enter a study and its draft into the ledger; return its id.
 
-    The id is the plan's own, with a number behind it where an earlier study has that plan.
+    The id follows from the plan. A study with the plan of an earlier one gets a number appended.
     """
     ledger = Ledger.open(home)
     for number in count(1):
@@ -150,7 +150,7 @@ def run_study(
 
 @dataclass
 class _Ending:
-    """How a run ends unless something comes between."""
+    """How a run ends; an exception changes it."""
 
     end: End = "done"
     cause: str = ""

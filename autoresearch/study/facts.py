@@ -27,8 +27,8 @@ class AttemptFacts:
     """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed.
 
     `started_at` is Unix time; the attempt held its cores for `seconds` from then on.
-    `charged` tells whether it counts against the plan's retries: an attempt that ended because
-    its driver died or was paused does not. `summary` has each metric's last value.
+    `charged` attempts count against the plan's retries; one whose driver died or was paused does
+    not. `summary` has each metric's last value.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""What a hypothesis about a logged metric takes for granted."""
+"""What a hypothesis on a logged metric assumes where the plan says nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
