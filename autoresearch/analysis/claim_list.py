@@ -46,7 +46,6 @@ def claim_list(evidence: Evidence) -> Iterator[Listed]:
     """Every claim that the report of this study makes."""
     yield from _verdicts(evidence)
     yield from _arms(evidence)
-    yield from _secondary(evidence)
     yield from _curves(evidence)
     yield from _sizing(evidence)
     yield from _rules(evidence)
@@ -101,10 +100,6 @@ def _arms(evidence: Evidence) -> Iterator[Listed]:
             at = ids.score(metric, name, task, seed)
             args = {"metric": metric, "arm": name, "task": task}
             yield _spec(at, unit, "outcomes.seed_score", **args, seed=seed)
-
-
-def _secondary(evidence: Evidence) -> Iterator[Listed]:
-    plan = evidence.plan
     for metric in plan.metrics:
         for arm in plan.arms if metric not in metrics_of(plan) else ():
             args = {"metric": metric, "arm": arm.id}
@@ -115,12 +110,10 @@ def _curves(evidence: Evidence) -> Iterator[Listed]:
     plan = evidence.plan
     for metric in curve_metrics(plan):
         steps, unit = evidence.steps(metric), unit_of(metric)
-        last = max(0, len(steps) - 1)
-        shown = [
-            steps[round(i * last / (CURVE_POINTS - 1))] for i in range(CURVE_POINTS if steps else 0)
-        ]
+        last = len(steps) - 1
+        shown = [round(i * last / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)]
         for arm in plan.arms:
-            for step in dict.fromkeys(shown):
+            for step in dict.fromkeys(steps[index] for index in shown if steps):
                 at = ids.curve(metric, arm.id, step)
                 yield _spec(at, unit, "outcomes.curve_mean", metric=metric, arm=arm.id, step=step)
 

@@ -75,9 +75,6 @@ class ClaimSet(Settings):
 def claims_of(evidence: Evidence) -> ClaimSet:
     """All claims of a study."""
     facts = evidence.facts
-    answered = (
-        (at, unit, query, answer(evidence, query)) for at, unit, query in claim_list(evidence)
-    )
     return ClaimSet(
         study=facts.study,
         topic=facts.topic,
@@ -95,8 +92,8 @@ def claims_of(evidence: Evidence) -> ClaimSet:
                 query=query,
                 runs=found.runs,
             )
-            for at, unit, query, found in answered
-            if found.value is not None
+            for at, unit, query in claim_list(evidence)
+            if (found := answer(evidence, query)).value is not None
         ),
     )
 

@@ -235,7 +235,7 @@ class _Wave:
             step, newest = rows[-1]["step"], last_values(rows)
             self.observer.progress(spec.id, step, spec.config.steps, newest)
             self.projector.rows(spec, following.attempt, first, rows)
-        for alarm in following.alarms(ended=ended):
+        for alarm in following.alarms.new(following.rows, ended=ended):
             added = self.ledger.add_event(
                 self.study,
                 "alarm",

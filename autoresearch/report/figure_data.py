@@ -12,6 +12,7 @@ divergence and holds the registered floor. `low` and `high` are the interval of 
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from autoresearch.analysis import claim_ids
 from autoresearch.analysis.claim_list import curve_metrics
@@ -46,20 +47,18 @@ def parse(text: str) -> list[dict[str, str]]:
 
 
 def _scores(evidence: Evidence, claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
-    by_id, tasks = claims.by_id(), evidence.plan.tasks
-    for metric in metrics_of(evidence.plan):
-        for task in tasks:
-            for arm in evidence.plan.arms:
-                for score in evidence.scores("confirm", metric):
-                    if (score.arm, score.task) == (arm.id, task):
-                        n = None if score.value is None else 1
-                        row = (metric, task, arm.id, score.seed, score.value)
-                        yield *row, None, None, n, score.status
-                at = claim_ids.arm("mean", metric, arm.id, task if len(tasks) > 1 else "")
-                if (claim := by_id.get(at)) is not None:
-                    low, high = claim.interval or (None, None)
-                    assert not isinstance(claim.value, str)
-                    yield metric, task, arm.id, None, claim.value, low, high, claim.n, "mean"
+    by_id, plan = claims.by_id(), evidence.plan
+    for metric, task, arm in product(metrics_of(plan), plan.tasks, plan.arms):
+        for score in evidence.scores("confirm", metric):
+            if (score.arm, score.task) == (arm.id, task):
+                n = None if score.value is None else 1
+                row = (metric, task, arm.id, score.seed, score.value)
+                yield *row, None, None, n, score.status
+        at = claim_ids.arm("mean", metric, arm.id, task if len(plan.tasks) > 1 else "")
+        if (claim := by_id.get(at)) is not None:
+            low, high = claim.interval or (None, None)
+            assert not isinstance(claim.value, str)
+            yield metric, task, arm.id, None, claim.value, low, high, claim.n, "mean"
 
 
 def _effects(claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:

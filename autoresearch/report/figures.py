@@ -7,7 +7,7 @@ Okabe and Ito's, told apart by the colour-blind. Nothing here touches matplotlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import cycle, pairwise, product
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -73,8 +73,8 @@ def draw(name: str, csv: str, path: Path, arms: Sequence[str]) -> None:
         "dynamics": _dynamics,
     }
     looks = {
-        arm: Look(COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)])
-        for i, arm in enumerate(arms)
+        arm: Look(*style)
+        for arm, *style in zip(arms, cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
     }
     with rc_context(STYLE):
         figure = Figure(layout="constrained")

@@ -53,14 +53,6 @@ def test_the_last_finite_value_of_each_metric_counts(following: Following) -> No
     }
 
 
-def test_an_alarm_is_raised_once(following: Following) -> None:
-    RunWriter(following.attempt.folder).metrics(0, 0.0, {"loss/policy": math.nan})
-    following.read()
-    assert following.alarms() == []  # too few rows to look at
-    assert [alarm.kind for alarm in following.alarms(ended=True)] == ["non-finite"]
-    assert following.alarms(ended=True) == []
-
-
 def test_what_is_not_a_number_is_left_out() -> None:
     row = {"metrics": {"a": 1.0, "b": math.nan, "c": math.inf, "d": 0}}
     assert last_values([row]) == {"a": 1.0, "d": 0}

@@ -9,8 +9,8 @@ from support import fault_entries as entries
 from support.small_trials import STUDY, specs
 
 from autoresearch.execute import projector as module
+from autoresearch.execute.following import Tail
 from autoresearch.execute.projector import Projector, rebuild
-from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 
