@@ -27,16 +27,6 @@ def arm(statistic: str, metric: str, arm: str, task: str = "") -> str:
     return under(*at, statistic)
 
 
-def score(metric: str, arm: str, task: str, seed: int) -> str:
-    """The score of one trial."""
-    return under("score", metric, arm, task, seed)
-
-
-def final(metric: str, arm: str) -> str:
-    """An arm's mean at the end of training, on a metric without a hypothesis."""
-    return under("final", metric, arm)
-
-
 def curve(metric: str, arm: str, step: int) -> str:
     """An arm's mean at one step."""
     return under("curve", metric, arm, step)

@@ -97,13 +97,13 @@ def _arms(evidence: Evidence) -> Iterator[Listed]:
                     yield _spec(ids.arm(name, **args), unit, f"outcomes.arm_{name}", **args)
         for trial in evidence.trials("confirm"):
             name, task, seed = trial.spec.arm, trial.spec.task, trial.spec.seed
-            at = ids.score(metric, name, task, seed)
+            at = ids.under("score", metric, name, task, seed)
             args = {"metric": metric, "arm": name, "task": task}
             yield _spec(at, unit, "outcomes.seed_score", **args, seed=seed)
     for metric in plan.metrics:
         for arm in plan.arms if metric not in metrics_of(plan) else ():
-            args = {"metric": metric, "arm": arm.id}
-            yield _spec(ids.final(**args), unit_of(metric), "outcomes.final_mean", **args)
+            at = ids.under("final", metric, arm.id)
+            yield _spec(at, unit_of(metric), "outcomes.final_mean", metric=metric, arm=arm.id)
 
 
 def _curves(evidence: Evidence) -> Iterator[Listed]:

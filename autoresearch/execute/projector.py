@@ -56,22 +56,15 @@ class Projector:
         if self._thread.is_alive():
             self.problem = f"not done {PATIENCE:.0f} s after the study"
 
-    def rows(self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Rows) -> None:
-        """Show rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0."""
-        self._hear(_Seen(spec, attempt, first, rows))
-
-    def ended(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
-        """Show how the attempt ended."""
-        self._hear(_Seen(spec, attempt))
+    def show(self, spec: TrialSpec, attempt: AttemptFacts, first: int = 0, rows: Rows = ()) -> None:
+        """Show an attempt and rows of its metrics.jsonl, of which `rows[0]` is number `first`."""
+        if not self.problem:
+            self._heard.put(_Seen(spec, attempt, first, rows))
 
     def study_ended(self, status: str, verdicts: Mapping[str, str]) -> None:
         """On leaving, show how the study ended, with verdicts by hypothesis and report if done."""
         self._status = status
         self._verdicts = verdicts
-
-    def _hear(self, seen: "_Seen") -> None:
-        if not self.problem:
-            self._heard.put(seen)
 
     def _work(self) -> None:
         first = self._heard.get()
@@ -99,8 +92,8 @@ class _Seen:
 
     spec: TrialSpec
     attempt: AttemptFacts
-    first: int = 0
-    rows: Rows = ()
+    first: int
+    rows: Rows
 
 
 def rebuild(facts: StudyFacts, verdicts: Mapping[str, str], home: Home) -> None:

@@ -199,7 +199,7 @@ class _Wave:
         self.trials[trial.spec.id] = replace(trial, status=left, attempts=attempts)
         if left == "pending":
             self.waiting.appendleft(trial.spec.id)
-        self.projector.ended(trial.spec, attempt)
+        self.projector.show(trial.spec, attempt)
         if attempt.charged and status in ("failed", "lost"):
             self._report_failure(trial.spec, attempt, retried=left == "pending")
         self._show()
@@ -234,7 +234,7 @@ class _Wave:
         if rows:
             step, newest = rows[-1]["step"], last_values(rows)
             self.observer.progress(spec.id, step, spec.config.steps, newest)
-            self.projector.rows(spec, following.attempt, first, rows)
+            self.projector.show(spec, following.attempt, first, rows)
         for alarm in following.alarms.new(following.rows, ended=ended):
             added = self.ledger.add_event(
                 self.study,

@@ -260,12 +260,11 @@ def _is_known(ledger: Ledger, study: str) -> bool:
 
 
 def _outcome(verdict: Verdict) -> dict[str, Any]:
-    bounded = verdict.low is not None and verdict.high is not None
     return {
         "id": verdict.hypothesis,
         "verdict": verdict.verdict,
         "effect": verdict.effect,
-        "interval": [verdict.low, verdict.high] if bounded else None,
+        "interval": None if verdict.low is None else [verdict.low, verdict.high],
         "n": min(verdict.n.values()),
     }
 

@@ -138,14 +138,8 @@ class Ledger:
         digest = plan.digest()
         with self._writing(study) as db:
             if not self._refuse_change(study, plan):
-                db["studies"].update(
-                    study,
-                    {
-                        "plan": plan.model_dump_json(),
-                        "registration": digest,
-                        "registered_at": time.time(),
-                    },
-                )
+                frozen = {"plan": plan.model_dump_json(), "registration": digest}
+                db["studies"].update(study, {**frozen, "registered_at": time.time()})
         return digest
 
     def record(self, study: str, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,15 +217,8 @@ class Ledger:
         now = time.time()
         with self._writing(study) as db:
             number = 1 + db["attempts"].count_where("study = ? AND trial = ?", (study, trial))
-            db["attempts"].insert(
-                {
-                    "study": study,
-                    "trial": trial,
-                    "number": number,
-                    "status": "running",
-                    "started_at": now,
-                }
-            )
+            key = {"study": study, "trial": trial, "number": number}
+            db["attempts"].insert({**key, "status": "running", "started_at": now})
             db["trials"].update((study, trial), {"status": "running"})
         folder = self._home.attempt(study, trial, number)
         return AttemptFacts(number=number, folder=folder, status="running", started_at=now)

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of
 from autoresearch.design.seeds import BLOCK
 from autoresearch.study.facts import AttemptFacts, TrialFacts, busy_seconds
-from autoresearch.study.plan import TrialSpec
 from swarm.config.paths import setting
 from swarm.disk.folder import ADAPTER
 
@@ -83,10 +82,9 @@ def start_command(evidence: Evidence) -> Answer:
     plan, started = evidence.plan, evidence.facts.records.get("start")
     if started is not None:
         return Answer(str(started["command"]))
-    seed = plan.seeds.confirm[0] // BLOCK
     return Answer(
         f"autoresearch start {shlex.quote(plan.topic)} --playbook {plan.playbook}"
-        f" --profile {plan.profile} --seed {seed}"
+        f" --profile {plan.profile} --seed {study_seed(evidence).value}"
     )
 
 
@@ -123,13 +121,10 @@ def retries(evidence: Evidence) -> Answer:
 
 
 def trial(evidence: Evidence, *, trial: str, field: str) -> Answer:
-    """A field of one trial: of its spec, or `status`, `causes` or `attempts`. Raises KeyError."""
+    """A field of one trial: of its spec, or `status`, `causes` or `attempts`."""
     facts = {t.spec.id: t for t in evidence.facts.trials}[trial]
-    if field in TrialSpec.model_fields:
-        value: object = getattr(facts.spec, field)
-    else:
-        more = {"status": facts.status, "causes": _causes(facts), "attempts": len(facts.attempts)}
-        value = more[field]
+    more = {"status": facts.status, "causes": _causes(facts), "attempts": len(facts.attempts)}
+    value = more[field] if field in more else getattr(facts.spec, field)
     return Answer(_plain(value), runs=(run_of(facts),))
 
 

@@ -57,8 +57,8 @@ def watch(home: Home, facts: StudyFacts, status: str = "") -> None:
                 running = replace(attempt, status="running")
                 rows = Tail(attempt.folder / "metrics.jsonl").read()
                 for first, row in enumerate(rows):
-                    projector.rows(trial.spec, running, first, [row])
-                projector.ended(trial.spec, attempt)
+                    projector.show(trial.spec, running, first, [row])
+                projector.show(trial.spec, attempt)
         if status:
             projector.study_ended(status, VERDICTS)
     assert projector.problem == ""
