@@ -99,7 +99,7 @@ def claims_of(evidence: Evidence) -> ClaimSet:
 
 
 def answer(evidence: Evidence, query: Query) -> Answer:
-    """Run a query. Raises KeyError for one that is not in `queries.QUERIES`."""
+    """Run a query. Raises KeyError for a name that is not in `queries.QUERIES`."""
     return QUERIES[query.name](evidence, **query.args)
 
 

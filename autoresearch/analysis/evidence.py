@@ -35,9 +35,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read of sealed runs and decided on them, by their manifests.
+    """Rows of sealed runs and the verdicts on them, by the digests of their manifests.
 
-    While its seal holds, a run has the rows that were read before. Seals are checked elsewhere.
+    A run whose digest has not changed is read once. Whether its files still fit it is not checked.
     """
 
     rows: dict[str, Sequence[Row]] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class Evidence:
         return sorted({step for trial in trials for step, _, _ in self.points(trial, metric)})
 
     def value_at(self, trial: TrialFacts, metric: str, step: int) -> float | None:
-        """A run's value at a step, after it diverged the registered floor; None if unknown."""
+        """A run's value at a step; the registered floor after it diverged; None if unknown."""
         points = self.points(trial, metric)
         for at, _, value in points:
             if at == step:
@@ -189,7 +189,7 @@ def _manifest(trial: TrialFacts) -> str | None:
 
 
 def invalid_reason(facts: StudyFacts) -> str:
-    """Why this evidence may not decide anything; empty where it is as it was sealed."""
+    """Why verdicts on this evidence are invalid; empty where they are not."""
     if facts.plan is not None and facts.plan.digest() != facts.registration:
         return "the plan is not the one that was registered"
     if EVALUATOR_CHANGED in facts.records:

@@ -6,8 +6,8 @@ error at 5 seeds an arm is 3 to 4 % for Welch and 11 % for the bootstrap.
 Without spread there is no t statistic. Where an arm has fewer than 2 scores, or where all scores
 of both arms (all differences, for a paired test) are equal, a contrast claims nothing: its
 interval is unbounded and every p-value is 1, even if the means differ. Seeds that all give the
-same score are saturated, all diverged, or no independent replications; none of these measures the
-noise that a difference, or an equivalence, would have to exceed.
+same score are saturated, all diverged, or are not independent replications. None of these
+measures the noise that a difference, or an equivalence, would have to exceed.
 """
 
 import math
@@ -122,7 +122,7 @@ def tost(
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values, in the order given (Holm, Scand. J. Stat. 1979).
 
-    As statsmodels' `multipletests`, whose every call runs a full garbage collection.
+    Equal to statsmodels' `multipletests`, which runs a full garbage collection at every call.
     """
     order = np.argsort(ps)
     stepped = np.asarray(ps, dtype=float)[order] * np.arange(len(ps), 0, -1)
@@ -157,7 +157,7 @@ def _welch(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def _variance(scores: np.ndarray, scale: float | None = None) -> float | None:
-    """The sample variance: None for fewer than 2 scores, exactly 0 for a spread by rounding."""
+    """The sample variance: None for fewer than 2 scores, 0 where they differ by rounding alone."""
     if len(scores) < 2:
         return None
     size = float(np.abs(scores).max()) if scale is None else scale

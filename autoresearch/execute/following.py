@@ -31,9 +31,9 @@ class Following:
         return rows
 
     def seconds(self) -> float:
-        """How long it has run under this driver: since its folder was first seen.
+        """Seconds since this driver first saw the attempt's folder.
 
-        So the wait for a free core of a shared cluster does not count.
+        The wait for a free core of a shared cluster does not count.
         """
         if self._seen_at is None and self.attempt.folder.exists():
             self._seen_at = time.monotonic()

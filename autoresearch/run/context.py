@@ -1,4 +1,4 @@
-"""What each stage of a study is given: the study, its ledger, the cluster, the budget."""
+"""What each stage of a study works with: the study, its ledger, the cluster, the budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -159,7 +159,7 @@ class _Ending:
 def summarise(
     ledger: Ledger, home: Home, facts: StudyFacts, ending: "_Ending", seconds: float
 ) -> Summary:
-    """What a study came to. Verdicts, report and claims are there once it is done."""
+    """The summary of a study. Verdicts, report and claims are there once it is done."""
     report = home.report(facts.study)
     text, claims = report / "report.md", report / "claims.json"
     found = ledger.verdicts(facts.study) if ending.end == "done" else []

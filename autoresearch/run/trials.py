@@ -6,7 +6,7 @@ from itertools import product
 from autoresearch.study.plan import Arm, Phase, Plan, TrialSpec
 from swarm.config.base import JsonValue
 
-#: The wave of confirmation that every trial of today's plans belongs to.
+#: Present plans have one round of confirmation.
 FIRST_ROUND = 1
 
 

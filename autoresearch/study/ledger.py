@@ -21,7 +21,7 @@ from swarm.errors import Refusal
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-#: What a row of `attempts` learns from the `AttemptFacts` of an attempt that has ended.
+#: The fields of `AttemptFacts` that are stored when an attempt ends.
 _ENDING = ("status", "cause", "charged", "manifest", "seconds", "summary")
 
 StudyStatus = Literal["running", "paused", "stopped", "failed", "done"]
@@ -49,7 +49,7 @@ class Ledger:
 
     @contextmanager
     def hold(self, study: str) -> Iterator[None]:
-        """Be the one process that writes on this study. Raises Leased while another is.
+        """Hold the study's lease, without which it cannot be written. Raises Leased.
 
         Creates the ledger file if there is none. The study itself need not exist yet.
         """
@@ -226,7 +226,7 @@ class Ledger:
     def end_attempt(
         self, study: str, trial: str, attempt: AttemptFacts, trial_status: TrialStatus
     ) -> None:
-        """Store how an attempt ended, and with it where that leaves its trial."""
+        """Store how an attempt ended, and the status of its trial from then on."""
         with self._writing(study) as db:
             db["attempts"].update(
                 (study, trial, attempt.number),

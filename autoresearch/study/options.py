@@ -1,4 +1,4 @@
-"""What the user asks of `start`: parsed before anything is planned, written as a command again."""
+"""The options of `start`, and the command line that they amount to."""
 
 import json
 import re

@@ -202,7 +202,7 @@ def full_profile(evidence: Evidence, *, name: str) -> Answer:
 
 
 def _causes(trial: TrialFacts) -> str:
-    """Why its attempts ended other than finished, equal ones together."""
+    """Why attempts failed, diverged or were lost; those with the same cause together."""
     found: dict[tuple[str, str], list[str]] = {}
     for attempt in trial.attempts:
         if attempt.status not in ("finished", "running"):
