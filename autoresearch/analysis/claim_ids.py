@@ -1,23 +1,23 @@
-"""The ids of claims, put together here alone, by whoever makes a claim and whoever shows it.
+"""The ids of claims, as the list of claims and the report build them.
 
-An id without a variable part, such as `pilot.sd`, is its own spelling.
+Fixed ids, such as `pilot.sd`, are written out where they are used.
 """
 
 from collections.abc import Iterable
 
 
 def under(kind: str, *names: object) -> str:
-    """The id of a claim on what is named, of one kind or on one hypothesis."""
+    """The id of a claim of one kind, or on one hypothesis, about what is named."""
     return ".".join((kind, *map(str, names)))
 
 
 def named(kind: str, ids: Iterable[str]) -> list[str]:
-    """What the ids of one kind name, in their order: the inverse of `under`."""
+    """The names in the ids of one kind, in their order: the inverse of `under`."""
     return [name.removeprefix(f"{kind}.") for name in ids if name.startswith(f"{kind}.")]
 
 
 def groups(kind: str, ids: Iterable[str]) -> list[str]:
-    """The first part of what the ids of one kind name, each once."""
+    """The first part of the names in the ids of one kind, each once."""
     return list(dict.fromkeys(name.partition(".")[0] for name in named(kind, ids)))
 
 
@@ -25,16 +25,6 @@ def arm(statistic: str, metric: str, arm: str, task: str = "") -> str:
     """`mean` or `sd` of an arm's scores, on one task where it is named."""
     at = ("task", metric, arm, task) if task else ("arm", metric, arm)
     return under(*at, statistic)
-
-
-def score(metric: str, arm: str, task: str, seed: int) -> str:
-    """The score of one trial."""
-    return under("score", metric, arm, task, seed)
-
-
-def final(metric: str, arm: str) -> str:
-    """An arm's mean at the end of training, on a metric without a hypothesis."""
-    return under("final", metric, arm)
 
 
 def curve(metric: str, arm: str, step: int) -> str:

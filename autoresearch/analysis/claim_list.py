@@ -1,15 +1,16 @@
 """Which claims a study's report makes, in their order."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from pydantic import Field
 
 from autoresearch.analysis import claim_ids as ids
 from autoresearch.analysis.evidence import Evidence
-from autoresearch.analysis.queries import accounts, noise
 from autoresearch.analysis.scores import EVAL, metrics_of
+from autoresearch.study.facts import ENDED
 from autoresearch.study.metrics import unit_of
 from autoresearch.study.plan import Plan
-from swarm.config.base import JsonValue
+from swarm.config.base import JsonValue, Settings
 
 SETTINGS = (
     "steps",
@@ -30,21 +31,21 @@ TRIAL_FIELDS = ("phase", "arm", "task", "seed", "label", "status", "attempts", "
 TRIAL_UNITS = {"seed": "exact", "attempts": "attempts"}
 
 
-@dataclass(frozen=True)
-class ClaimSpec:
-    """A claim to be computed: its id, unit and query."""
+class Query(Settings):
+    """The name of a query and its keyword arguments."""
 
-    id: str
-    unit: str
-    query: str
-    args: Mapping[str, JsonValue]
+    name: str
+    args: Mapping[str, JsonValue] = Field(default_factory=dict)
 
 
-def claim_list(evidence: Evidence) -> Iterator[ClaimSpec]:
+Listed = tuple[str, str, Query]
+"""A claim to be computed: its id, its unit and the query that computes it."""
+
+
+def claim_list(evidence: Evidence) -> Iterator[Listed]:
     """Every claim that the report of this study makes."""
     yield from _verdicts(evidence)
     yield from _arms(evidence)
-    yield from _secondary(evidence)
     yield from _curves(evidence)
     yield from _sizing(evidence)
     yield from _rules(evidence)
@@ -59,17 +60,11 @@ def curve_metrics(plan: Plan) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*tested, ACCURACY)))
 
 
-def curve_steps(evidence: Evidence, metric: str) -> list[int]:
-    """The steps at which any confirmation run logs a metric."""
-    trials = evidence.trials("confirm")
-    return sorted({step for t in trials for step, _, _ in evidence.points(t, metric)})
+def _spec(at: str, unit: str, query: str, /, **args: JsonValue) -> Listed:
+    return at, unit, Query(name=query, args=args)
 
 
-def _spec(at: str, unit: str, query: str, /, **args: JsonValue) -> ClaimSpec:
-    return ClaimSpec(at, unit, query, args)
-
-
-def _verdicts(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _verdicts(evidence: Evidence) -> Iterator[Listed]:
     for h in evidence.plan.hypotheses:
         unit = unit_of(h.metric)
         for key, shown, query in (
@@ -91,7 +86,7 @@ def _verdicts(evidence: Evidence) -> Iterator[ClaimSpec]:
             yield _spec(ids.under(h.id, key), shown, f"sizing.{key}", hypothesis=h.id)
 
 
-def _arms(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _arms(evidence: Evidence) -> Iterator[Listed]:
     plan = evidence.plan
     for metric in metrics_of(plan):
         unit = unit_of(metric)
@@ -102,38 +97,32 @@ def _arms(evidence: Evidence) -> Iterator[ClaimSpec]:
                     yield _spec(ids.arm(name, **args), unit, f"outcomes.arm_{name}", **args)
         for trial in evidence.trials("confirm"):
             name, task, seed = trial.spec.arm, trial.spec.task, trial.spec.seed
-            at = ids.score(metric, name, task, seed)
+            at = ids.under("score", metric, name, task, seed)
             args = {"metric": metric, "arm": name, "task": task}
             yield _spec(at, unit, "outcomes.seed_score", **args, seed=seed)
-
-
-def _secondary(evidence: Evidence) -> Iterator[ClaimSpec]:
-    plan = evidence.plan
     for metric in plan.metrics:
         for arm in plan.arms if metric not in metrics_of(plan) else ():
-            args = {"metric": metric, "arm": arm.id}
-            yield _spec(ids.final(**args), unit_of(metric), "outcomes.final_mean", **args)
+            at = ids.under("final", metric, arm.id)
+            yield _spec(at, unit_of(metric), "outcomes.final_mean", metric=metric, arm=arm.id)
 
 
-def _curves(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _curves(evidence: Evidence) -> Iterator[Listed]:
     plan = evidence.plan
     for metric in curve_metrics(plan):
-        steps, unit = curve_steps(evidence, metric), unit_of(metric)
-        last = max(0, len(steps) - 1)
-        shown = [
-            steps[round(i * last / (CURVE_POINTS - 1))] for i in range(CURVE_POINTS if steps else 0)
-        ]
+        steps, unit = evidence.steps(metric), unit_of(metric)
+        last = len(steps) - 1
+        shown = [round(i * last / (CURVE_POINTS - 1)) for i in range(CURVE_POINTS)]
         for arm in plan.arms:
-            for step in dict.fromkeys(shown):
+            for step in dict.fromkeys(steps[index] for index in shown if steps):
                 at = ids.curve(metric, arm.id, step)
                 yield _spec(at, unit, "outcomes.curve_mean", metric=metric, arm=arm.id, step=step)
 
 
-def _sizing(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _sizing(evidence: Evidence) -> Iterator[Listed]:
     unit = unit_of(metrics_of(evidence.plan)[0])
     yield _spec("pilot.mean", unit, "sizing.pilot_mean")
     yield _spec("pilot.sd", unit, "sizing.pilot_sd")
-    for label in noise.candidate_labels(evidence):
+    for label in dict.fromkeys(trial.spec.label for trial in evidence.trials("tuning")):
         for key, shown in (("value", "setting"), ("score", unit)):
             at = ids.under("tuning", label, key)
             yield _spec(at, shown, f"sizing.candidate_{key}", label=label)
@@ -144,7 +133,7 @@ def _sizing(evidence: Evidence) -> Iterator[ClaimSpec]:
             yield _spec(ids.under("tuning", name), shown, "accounts.tuning_rule", name=name)
 
 
-def _rules(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _rules(evidence: Evidence) -> Iterator[Listed]:
     units = {"alpha": "exact", "power": "percent", "last_evals": "exact", "floor": "exact"}
     for name, unit in units.items():
         yield _spec(ids.under("rule", name), unit, "accounts.rule", name=name)
@@ -169,20 +158,21 @@ def _rules(evidence: Evidence) -> Iterator[ClaimSpec]:
         yield _spec(ids.under("setting", path), "setting", "accounts.base_setting", path=path)
 
 
-def _problems(evidence: Evidence) -> Iterator[ClaimSpec]:
-    for trial in accounts.troubled(evidence):
-        for key in TRIAL_FIELDS:
+def _problems(evidence: Evidence) -> Iterator[Listed]:
+    for trial in evidence.facts.trials:
+        smooth = trial.status == "finished" and len(trial.attempts) == 1
+        for key in TRIAL_FIELDS if trial.status in ENDED and not smooth else ():
             at, unit = ids.under("trial", trial.spec.id, key), TRIAL_UNITS.get(key, "")
             yield _spec(at, unit, "accounts.trial", trial=trial.spec.id, field=key)
-    for index, (alarm, phase, arm) in enumerate(accounts.alarm_keys(evidence)):
+    for index, (alarm, phase, arm) in enumerate(evidence.alarms):
         args = {"alarm": alarm, "phase": phase, "arm": arm}
         for key, unit in (("trials", "trials"), ("step", "exact"), ("cause", "")):
             yield _spec(ids.under("alarm", index, key), unit, "accounts.alarm", **args, field=key)
-    for index, _ in enumerate(accounts.deviations(evidence)):
+    for index, _ in enumerate(evidence.events("deviation")):
         yield _spec(ids.under("deviation", index), "", "accounts.deviation", index=index)
 
 
-def _cost(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _cost(evidence: Evidence) -> Iterator[Listed]:
     query = "accounts.trials"
     for phase in ("", "pilot", "tuning", "confirm"):
         at = phase or "all"
@@ -205,7 +195,7 @@ def _cost(evidence: Evidence) -> Iterator[ClaimSpec]:
         yield _spec(ids.under("cost", metric), "tokens", "accounts.tokens", metric=metric)
 
 
-def _machine(evidence: Evidence) -> Iterator[ClaimSpec]:
+def _machine(evidence: Evidence) -> Iterator[Listed]:
     records = evidence.facts.records
     for name in records.get("fingerprint", {}):
         unit = "digest" if name.startswith(("evaluator", "trainer")) else "name"

@@ -1,34 +1,25 @@
 """Claims: every number of a report as a typed row that says how to recompute it.
 
-`compute` is a pure function of a study's facts and its attempt folders. A claim's query names an
+`claims_of` is a pure function of a study's facts and its attempt folders. A claim's query names an
 entry of `queries.QUERIES` and its arguments; `answer` runs it again. Floats keep twelve
 significant digits, so that recomputation gives equal bytes.
 """
 
 import json
-from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from autoresearch.analysis.claim_list import ClaimSpec, claim_list
+from autoresearch.analysis.claim_list import Query, claim_list
 from autoresearch.analysis.evidence import Answer, Evidence
 from autoresearch.analysis.queries import QUERIES
 from autoresearch.analysis.verdicts import Verdict
-from autoresearch.study.facts import StudyFacts
 from autoresearch.study.plan import Plan
-from swarm.config.base import JsonValue, Settings
+from swarm.config.base import Settings
 
 SCHEMA: Literal["autoresearch/claims/v1"] = "autoresearch/claims/v1"
 DIGITS = 12
 """Significant digits kept: more than any report prints, fewer than summation order can change."""
-
-
-class Query(Settings):
-    """The name of a query and its keyword arguments."""
-
-    name: str
-    args: Mapping[str, JsonValue] = Field(default_factory=dict)
 
 
 class Claim(Settings):
@@ -81,45 +72,35 @@ class ClaimSet(Settings):
         return cls.model_validate_json(text)
 
 
-def compute(facts: StudyFacts) -> ClaimSet:
-    """All claims of a study. Raises ValueError for a study without a plan."""
-    return claims_of(Evidence(facts))
-
-
 def claims_of(evidence: Evidence) -> ClaimSet:
-    """`compute` for evidence at hand, whose files are then read once."""
+    """All claims of a study."""
     facts = evidence.facts
-    found = (_claim(evidence, row) for row in claim_list(evidence))
     return ClaimSet(
         study=facts.study,
         topic=facts.topic,
         registration=facts.registration,
         plan=evidence.plan,
         verdicts=tuple(_canonical_verdict(v) for v in evidence.verdicts.values()),
-        claims=tuple(claim for claim in found if claim is not None),
+        claims=tuple(
+            Claim(
+                id=at,
+                kind="accounting" if query.name.startswith("accounts.") else "outcome",
+                value=_canonical(found.value),
+                unit=unit,
+                n=found.n,
+                interval=_canonical(found.interval),
+                query=query,
+                runs=found.runs,
+            )
+            for at, unit, query in claim_list(evidence)
+            if (found := answer(evidence, query)).value is not None
+        ),
     )
 
 
-def answer(evidence: Evidence, query: Query) -> Answer | None:
-    """Run a query. Raises KeyError for one that is not in `queries.QUERIES`."""
+def answer(evidence: Evidence, query: Query) -> Answer:
+    """Run a query. Raises KeyError for a name that is not in `queries.QUERIES`."""
     return QUERIES[query.name](evidence, **query.args)
-
-
-def _claim(evidence: Evidence, row: ClaimSpec) -> Claim | None:
-    query = Query(name=row.query, args=dict(row.args))
-    found = answer(evidence, query)
-    if found is None:
-        return None
-    return Claim(
-        id=row.id,
-        kind="accounting" if row.query.startswith("accounts.") else "outcome",
-        value=_canonical(found.value),
-        unit=row.unit,
-        n=found.n,
-        interval=found.interval and (_rounded(found.interval[0]), _rounded(found.interval[1])),
-        query=query,
-        runs=found.runs,
-    )
 
 
 def _canonical_verdict(verdict: Verdict) -> Verdict:
@@ -128,11 +109,9 @@ def _canonical_verdict(verdict: Verdict) -> Verdict:
 
 
 def _canonical(value: Any) -> Any:
-    return _rounded(value) if isinstance(value, float) else value
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}") + 0.0
+    if isinstance(value, tuple):
+        return tuple(map(_canonical, value))
+    return float(f"{value:.{DIGITS}g}") + 0.0 if isinstance(value, float) else value
 
 
 def _line(value: object) -> str:

@@ -1,12 +1,14 @@
 """A study's facts with the metrics of its counted attempts, each file read once."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
+from autoresearch.design.looks import nominal_alpha
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
 from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
@@ -14,16 +16,18 @@ from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, re
 Row = tuple[int, float, Mapping[str, float]]
 """(step, training seconds so far, metrics)."""
 
-
-#: The record of an evaluator that is not the one of the fingerprint.
+#: The kind of record that is written once the evaluator differs from the registered one.
 EVALUATOR_CHANGED = "evaluator-changed"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a query finds, and what it rests on. `n` counts seeds unless the query says more."""
+    """What a query finds, None where it is unknown, and what it rests on.
 
-    value: float | int | str
+    `n` counts seeds unless the query says more.
+    """
+
+    value: float | int | str | None
     n: int | None = None
     interval: tuple[float, float] | None = None
     runs: tuple[str, ...] = ()
@@ -31,9 +35,9 @@ class Answer:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was read of sealed runs and decided on them, by their manifests.
+    """Rows of sealed runs and the verdicts on them, by the digests of their manifests.
 
-    A run whose seal holds has the rows that were read of it before; seals are checked apart.
+    A run whose digest has not changed is read once. Whether its files still fit it is not checked.
     """
 
     rows: dict[str, Sequence[Row]] = field(default_factory=dict)
@@ -65,15 +69,20 @@ class Evidence:
 
     @cached_property
     def look(self) -> int:
-        """Seeds an arm at the look that this is the evidence of."""
+        """Seeds an arm at the look that this evidence belongs to."""
         if self._look is not None:
             return self._look
         taken = [row["n"] for kind, row in self.facts.records.items() if kind.startswith("look-")]
         return max(taken, default=self.looks[0])
 
     @property
+    def level(self) -> float:
+        """The two-sided level of the test at each look."""
+        return nominal_alpha(self.plan.decision.alpha, self.looks)
+
+    @property
     def seeds(self) -> tuple[int, ...]:
-        """The confirmation seeds that the last look uses."""
+        """The confirmation seeds of this look."""
         return self.plan.seeds.confirm[: self.look]
 
     @cached_property
@@ -100,13 +109,21 @@ class Evidence:
         return {h.id: h for h in self.plan.hypotheses}[name]
 
     def trials(self, phase: str) -> list[TrialFacts]:
-        """The ended trials of a phase; of confirmation, those that the last look uses."""
+        """The ended trials of a phase; of confirmation, those with a seed of this look."""
         seeds = self.seeds if phase == "confirm" else None
         return [
             trial
             for trial in self.facts.of_phase(phase)
             if trial.status in ENDED and (seeds is None or trial.spec.seed in seeds)
         ]
+
+    def runs(self, phase: str, **among: Collection[object]) -> tuple[str, ...]:
+        """The runs of `trials(phase)` whose spec has, in each field, one of the values given."""
+        return tuple(
+            run_of(trial)
+            for trial in self.trials(phase)
+            if all(getattr(trial.spec, name) in values for name, values in among.items())
+        )
 
     def rows(self, trial: TrialFacts) -> Sequence[Row]:
         """The metric rows of the attempt that counts; none if it failed, sealed or not."""
@@ -121,7 +138,7 @@ class Evidence:
         return self._readings.rows[key]
 
     def points(self, trial: TrialFacts, metric: str) -> list[Point]:
-        """`scores.series` of the attempt that counts."""
+        """The finite values of one metric in the attempt that counts, in step order."""
         return [
             (step, wall, metrics[metric])
             for step, wall, metrics in self.rows(trial)
@@ -137,6 +154,34 @@ class Evidence:
             ]
         return self._scores[phase, metric]
 
+    def steps(self, metric: str) -> list[int]:
+        """The steps at which any confirmation run logs a metric."""
+        trials = self.trials("confirm")
+        return sorted({step for trial in trials for step, _, _ in self.points(trial, metric)})
+
+    def value_at(self, trial: TrialFacts, metric: str, step: int) -> float | None:
+        """A run's value at a step; the registered floor after it diverged; None if unknown."""
+        points = self.points(trial, metric)
+        for at, _, value in points:
+            if at == step:
+                return value
+        ended = trial.status == "diverged" and step > max((p[0] for p in points), default=-1)
+        return self.plan.decision.floor if ended and metric in metrics_of(self.plan) else None
+
+    def events(self, kind: str) -> list[Mapping[str, Any]]:
+        """What was noted with each event of a kind, in the order in which they were recorded."""
+        return [event["detail"] for event in self.facts.events if event["kind"] == kind]
+
+    @cached_property
+    def alarms(self) -> dict[tuple[str, str, str], list[Mapping[str, Any]]]:
+        """What each alarm said, by its kind, phase and arm."""
+        phases = {trial.spec.id: trial.spec.phase for trial in self.facts.trials}
+        found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+        for detail in self.events("alarm"):
+            key = (detail["alarm"], phases[detail["trial"]], detail["arm"])
+            found.setdefault(key, []).append(detail)
+        return found
+
 
 def _manifest(trial: TrialFacts) -> str | None:
     """The sealed manifest of the attempt that counts, as the ledger has it."""
@@ -144,7 +189,7 @@ def _manifest(trial: TrialFacts) -> str | None:
 
 
 def invalid_reason(facts: StudyFacts) -> str:
-    """Why nothing may be decided from this evidence; empty where it is as it was sealed."""
+    """Why verdicts on this evidence are invalid; empty where they are not."""
     if facts.plan is not None and facts.plan.digest() != facts.registration:
         return "the plan is not the one that was registered"
     if EVALUATOR_CHANGED in facts.records:
@@ -156,9 +201,9 @@ def invalid_reason(facts: StudyFacts) -> str:
 
 
 def damage(trial: TrialFacts) -> list[str]:
-    """What of a trial's counted attempt is not as the ledger and its seal say.
+    """How a trial's counted attempt differs from its seal and the ledger, a line a difference.
 
-    A failed attempt may have died before it was sealed; nothing of it is counted then.
+    A failed attempt may have died before it was sealed. Nothing of it is counted then.
     """
     folder = trial.folder
     if folder is None or (trial.status == "failed" and trial.attempts[-1].manifest is None):

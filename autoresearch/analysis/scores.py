@@ -8,9 +8,8 @@ as the mean length of wrong answers in a batch without wrong answers.
 
 import math
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
-from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
+from autoresearch.study.facts import TrialFacts
 from autoresearch.study.plan import Plan, TrialScore
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import read_series
@@ -19,11 +18,6 @@ Point = tuple[int, float, float]
 """(step, training seconds so far, value)."""
 
 EVAL = "eval/"
-
-
-def series(folder: Path, metric: str) -> list[Point]:
-    """The finite values of one metric in step order."""
-    return [point for point in read_series(folder, metric) if math.isfinite(point[2])]
 
 
 def final_value(
@@ -38,26 +32,30 @@ def final_value(
     return math.fsum(values) / len(values) if values else None
 
 
-def score(trial: TrialFacts, plan: Plan, metric: str | None = None) -> TrialScore:
-    """The score of an ended trial on `metric`, by default the primary one.
+def score(trial: TrialFacts, plan: Plan) -> TrialScore:
+    """The score of an ended trial on the primary metric, read from its folder.
+
+    Raises ValueError for a trial that has not ended.
+    """
+    metric = primary_metric(plan)
+    logged = read_series(trial.folder, metric) if trial.folder else []
+    return score_points(trial, plan, metric, [p for p in logged if math.isfinite(p[2])])
+
+
+def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Point]) -> TrialScore:
+    """The score of an ended trial on `metric`; `points` are its finite values in step order.
 
     A diverged trial scores `decision.floor`, a failed one None. Raises ValueError for a trial
     that has not ended.
     """
-    name, folder = metric or primary_metric(plan), trial.folder
-    return score_points(trial, plan, name, series(folder, name) if folder else [])
-
-
-def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Point]) -> TrialScore:
-    """`score` of a trial whose series has been read already."""
     status, spec = trial.status, trial.spec
     if status == "pending" or status == "running":
         raise ValueError(f"trial {spec.id} has not ended")
-    value: float | None = None
-    if status == "diverged":
-        value = plan.decision.floor
-    elif status == "finished":
-        value = final_value(points, metric, spec.config, plan.decision.last_evals)
+    values = {
+        "diverged": plan.decision.floor,
+        "finished": final_value(points, metric, spec.config, plan.decision.last_evals),
+        "failed": None,
+    }
     return TrialScore(
         trial=spec.id,
         metric=metric,
@@ -67,23 +65,8 @@ def score_points(trial: TrialFacts, plan: Plan, metric: str, points: Sequence[Po
         seed=spec.seed,
         label=spec.label,
         status=status,
-        value=value,
+        value=values[status],
     )
-
-
-def scores(facts: StudyFacts, phase: str, metrics: Sequence[str] | None = None) -> list[TrialScore]:
-    """The scores of a phase's ended trials on each metric, by default on `metrics_of(plan)`.
-
-    Raises ValueError for a study without a plan.
-    """
-    if facts.plan is None:
-        raise ValueError(f"study {facts.study} has no plan")
-    return [
-        score(trial, facts.plan, metric)
-        for metric in metrics or metrics_of(facts.plan)
-        for trial in facts.of_phase(phase)
-        if trial.status in ENDED
-    ]
 
 
 def by_seed(scores: Iterable[TrialScore], tasks: Sequence[str]) -> dict[str, dict[int, float]]:

@@ -6,8 +6,8 @@ error at 5 seeds an arm is 3 to 4 % for Welch and 11 % for the bootstrap.
 Without spread there is no t statistic. Where an arm has fewer than 2 scores, or where all scores
 of both arms (all differences, for a paired test) are equal, a contrast claims nothing: its
 interval is unbounded and every p-value is 1, even if the means differ. Seeds that all give the
-same score are saturated, all diverged, or no independent replications; none of these measures the
-noise that a difference, or an equivalence, would have to exceed.
+same score are saturated, all diverged, or are not independent replications. None of these
+measures the noise that a difference, or an equivalence, would have to exceed.
 """
 
 import math
@@ -22,21 +22,11 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Interval:
-    """A mean of `n` values and its t interval, unbounded where the spread is unknown."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
-
-
-@dataclass(frozen=True)
 class Contrast:
     """The difference `mean(a) - mean(b)`, in the unit of the scores, and what is known of it.
 
     `low` and `high` bound it with confidence 1 - alpha. `se` is infinite where the spread is
-    unknown (see the module). `sd_pooled` is the pooled standard deviation within the two arms.
+    unknown (see the module).
     """
 
     effect: float
@@ -44,7 +34,6 @@ class Contrast:
     high: float
     se: float
     df: float
-    sd_pooled: float | None
     n: tuple[int, int]
 
     def p_above(self, bound: float) -> float:
@@ -56,19 +45,9 @@ class Contrast:
         return self._upper_tail(bound - self.effect)
 
     @property
-    def p_greater(self) -> float:
-        """One-sided p for an effect above 0."""
-        return self.p_above(0.0)
-
-    @property
-    def p_less(self) -> float:
-        """One-sided p for an effect below 0."""
-        return self.p_below(0.0)
-
-    @property
     def p_two_sided(self) -> float:
         """Two-sided p for an effect other than 0."""
-        return min(1.0, 2 * min(self.p_greater, self.p_less))
+        return min(1.0, 2 * min(self.p_above(0.0), self.p_below(0.0)))
 
     def _upper_tail(self, distance: float) -> float:
         from scipy.special import stdtr
@@ -78,14 +57,17 @@ class Contrast:
         return float(stdtr(self.df, -distance / self.se))
 
 
-def mean_interval(values: Sequence[float], alpha: float) -> Interval:
-    """The mean and its t interval with confidence 1 - alpha. Raises ValueError for no values."""
+def mean_interval(values: Sequence[float], alpha: float) -> tuple[float, float, float]:
+    """The mean and the bounds of its t interval with confidence 1 - alpha.
+
+    Unbounded where the spread is unknown. Raises ValueError for no values.
+    """
     scores = _array(values)
     mean, variance, n = float(scores.mean()), _variance(scores), len(scores)
     if not variance:
-        return Interval(mean, -math.inf, math.inf, n)
+        return mean, -math.inf, math.inf
     half = _t_quantile(alpha, n - 1) * math.sqrt(variance / n)
-    return Interval(mean, mean - half, mean + half, n)
+    return mean, mean - half, mean + half
 
 
 def contrast(
@@ -112,11 +94,10 @@ def contrast(
     else:
         se, df = _welch(x, y)
     effect = float(x.mean() - y.mean())
-    sd = pooled_sd([a, b])
     if not se > 0:
-        return Contrast(effect, -math.inf, math.inf, math.inf, 0.0, sd, n)
+        return Contrast(effect, -math.inf, math.inf, math.inf, 0.0, n)
     half = _t_quantile(alpha, df) * se
-    return Contrast(effect, effect - half, effect + half, se, df, sd, n)
+    return Contrast(effect, effect - half, effect + half, se, df, n)
 
 
 def tost(
@@ -141,7 +122,7 @@ def tost(
 def holm(ps: Sequence[float]) -> list[float]:
     """Holm's adjusted p-values, in the order given (Holm, Scand. J. Stat. 1979).
 
-    As statsmodels' `multipletests`, whose every call runs a full garbage collection.
+    Equal to statsmodels' `multipletests`, which runs a full garbage collection at every call.
     """
     order = np.argsort(ps)
     stepped = np.asarray(ps, dtype=float)[order] * np.arange(len(ps), 0, -1)
@@ -176,7 +157,7 @@ def _welch(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def _variance(scores: np.ndarray, scale: float | None = None) -> float | None:
-    """The sample variance: None for fewer than 2 scores, exactly 0 for a spread by rounding."""
+    """The sample variance: None for fewer than 2 scores, 0 where they differ by rounding alone."""
     if len(scores) < 2:
         return None
     size = float(np.abs(scores).max()) if scale is None else scale

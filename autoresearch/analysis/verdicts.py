@@ -25,8 +25,8 @@ Evidence. A look at n uses the first n registered confirmation seeds of both arm
 seed's score is the mean of its scores over the plan's tasks, each of equal weight: the effect is
 on these tasks, not on a population of tasks. Diverged trials count with the registered floor. A
 trial that failed, or never ran, leaves its seed without a score, and may have done so because of
-its arm (memory, time limits), so the scores that remain are no random sample: they are described,
-but decide nothing. The paired test uses seeds scored in both arms.
+its arm (memory, time limits), so the scores that remain are not a random sample: they are
+described, but decide nothing. The paired test uses seeds scored in both arms.
 
 Error rates. Each p-value is first made one over all registered looks (`overall_alpha`), then
 adjusted by Holm over the plan's hypotheses, and compared to alpha. This is the Bonferroni-Holm
@@ -43,6 +43,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autoresearch.analysis.scores import by_seed
 from autoresearch.analysis.statistics import Contrast, contrast, holm, tost
 from autoresearch.design.looks import nominal_alpha, overall_alpha
 from autoresearch.study.plan import Hypothesis, Plan, TrialScore
@@ -55,9 +56,8 @@ class Verdict(Settings):
     """What a look says of one hypothesis.
 
     `effect` is mean(arm) - mean(versus) in the metric's unit, `low` and `high` its repeated
-    interval; None where unknown. `p_adjusted` belongs to the test against no effect,
-    `p_equivalent` to TOST, both to be held against the study's alpha; None where none was made.
-    `n` counts the seeds used, by arm.
+    interval; None where unknown. `p_adjusted` is of the test against no effect, `p_equivalent` of
+    TOST; compare both to the study's alpha; None without a test. `n` counts seeds used, by arm.
     """
 
     hypothesis: str
@@ -81,16 +81,15 @@ def decide(
 ) -> list[Verdict]:
     """One verdict per hypothesis of the plan, in its order, by the rules above.
 
-    `look` is the number of seeds an arm to analyse, one of `looks`, which are all the looks that
-    the study may take. `scores` may hold other phases and later seeds; these are left out. A
-    non-empty `invalid_reason` makes every verdict invalid. Raises ValueError for a look that is
-    not registered, and for two scores of one seed, task, arm and metric.
+    `look` is the number of seeds an arm to analyse, `looks` all that the study may take. Scores of
+    other phases and later seeds are left out. An `invalid_reason` makes every verdict invalid.
+    Raises ValueError for an unregistered look and for two scores of one seed, task, arm and metric.
     """
     if look not in looks or look > len(plan.seeds.confirm):
         raise ValueError(f"{look} seeds an arm is not one of the looks {list(looks)}")
-    table = _by_trial(scores)
+    confirmed = _confirmed(scores)
     level = nominal_alpha(plan.decision.alpha, looks)
-    evidence = [_gather(plan, h, table, look, level) for h in plan.hypotheses]
+    evidence = [_gather(plan, h, confirmed, look, level) for h in plan.hypotheses]
     if invalid_reason:
         return [
             Verdict(hypothesis=e.claim.id, verdict="invalid", n=e.n, reason=invalid_reason)
@@ -125,10 +124,6 @@ def should_stop(
     return False, f"undecided: {', '.join(verdict.hypothesis for verdict in pending)}"
 
 
-Key = tuple[str, str, str, int]
-"""(metric, arm, task, seed) of a confirmation trial."""
-
-
 @dataclass(frozen=True)
 class _Evidence:
     """One hypothesis' scores at a look: by arm, and which registered seeds lack one."""
@@ -153,31 +148,35 @@ class _Evidence:
 
 @dataclass(frozen=True)
 class _PValues:
-    """Of the three tests that the rules name, over all looks."""
+    """The p-values of the three tests that the rules name, over all looks."""
 
     shown: float
     equivalent: float
     excluded: float
 
 
-def _by_trial(scores: Sequence[TrialScore]) -> dict[Key, float | None]:
-    table: dict[Key, float | None] = {}
+def _confirmed(scores: Sequence[TrialScore]) -> list[TrialScore]:
+    """The scores of confirmation, one a metric, arm, task and seed."""
+    found: dict[tuple[str, str, str, int], TrialScore] = {}
     for score in scores:
         if score.phase != "confirm":
             continue
         key = (score.metric, score.arm, score.task, score.seed)
-        if key in table:
+        if key in found:
             raise ValueError(f"trial {score.trial} is a second score of {key}")
-        table[key] = score.value
-    return table
+        found[key] = score
+    return list(found.values())
 
 
 def _gather(
-    plan: Plan, claim: Hypothesis, table: Mapping[Key, float | None], look: int, level: float
+    plan: Plan, claim: Hypothesis, scores: Sequence[TrialScore], look: int, level: float
 ) -> _Evidence:
     seeds = plan.seeds.confirm[:look]
-    arm = _seed_scores(plan, claim.metric, claim.arm, seeds, table)
-    versus = _seed_scores(plan, claim.metric, claim.versus, seeds, table)
+    found = by_seed((s for s in scores if s.metric == claim.metric), plan.tasks)
+    arm, versus = (
+        {seed: found[name][seed] for seed in seeds if seed in found.get(name, {})}
+        for name in (claim.arm, claim.versus)
+    )
     counts = {claim.arm: look - len(arm), claim.versus: look - len(versus)}
     missing = {arm_id: count for arm_id, count in counts.items() if count}
     if plan.decision.test == "paired":
@@ -187,22 +186,6 @@ def _gather(
     enough = min(len(a), len(b)) >= 2
     result = contrast(a, b, test=plan.decision.test, alpha=level) if enough else None
     return _Evidence(claim, look, a, b, missing, result)
-
-
-def _seed_scores(
-    plan: Plan, metric: str, arm: str, seeds: Sequence[int], table: Mapping[Key, float | None]
-) -> dict[int, float]:
-    """The mean over tasks of each seed that is scored on all of them."""
-    means: dict[int, float] = {}
-    for seed in seeds:
-        found = [
-            table.get((metric, arm, task, seed), table.get(("", arm, task, seed)))
-            for task in plan.tasks
-        ]
-        values = [value for value in found if value is not None]
-        if len(values) == len(found):
-            means[seed] = math.fsum(values) / len(values)
-    return means
 
 
 def _p_values(evidence: _Evidence, plan: Plan, looks: Sequence[int]) -> _PValues:

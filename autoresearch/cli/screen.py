@@ -72,7 +72,7 @@ def ending(summary: "Summary") -> list[Text]:
     return [*lines, Text(f"{counts}, {duration(summary.seconds)}", "dim")]
 
 
-class Screen:
+class Screen(Observer):
     """An observer that draws: a bar per arm, the current estimates, the stage, the time left."""
 
     def __init__(self, console: RealConsole, study: str, progress: StudyProgress) -> None:
@@ -131,7 +131,7 @@ class Screen:
         return Padding(Group(arms, "", stages, clock), (1, 1, 0, 1))
 
 
-class Lines:
+class Lines(Observer):
     """An observer that writes one plain line an event."""
 
     def __init__(self, write: Callable[[str], None], progress: StudyProgress) -> None:

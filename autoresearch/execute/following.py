@@ -1,16 +1,16 @@
 """One running attempt, as its driver sees it through the attempt's folder."""
 
+import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts
 from autoresearch.study.plan import TrialSpec
 from autoresearch.watch.raised import RaisedAlarms
 from swarm.disk.folder import METRICS
-from swarm.train.alarms import Alarm
 
 
 class Following:
@@ -22,7 +22,7 @@ class Following:
         self.rows: list[dict[str, Any]] = []
         self._tail = Tail(attempt.folder / METRICS)
         self._seen_at: float | None = None
-        self._raised = RaisedAlarms(spec.config)
+        self.alarms = RaisedAlarms(spec.config)
 
     def read(self) -> list[dict[str, Any]]:
         """The rows written since the last call."""
@@ -31,26 +31,39 @@ class Following:
         return rows
 
     def seconds(self) -> float:
-        """How long it has run under this driver: since its folder was first seen.
+        """Seconds since this driver first saw the attempt's folder.
 
-        So the wait for a free core of a shared cluster does not count.
+        The wait for a free core of a shared cluster does not count.
         """
         if self._seen_at is None and self.attempt.folder.exists():
             self._seen_at = time.monotonic()
         return 0.0 if self._seen_at is None else time.monotonic() - self._seen_at
 
-    def alarms(self, *, ended: bool = False) -> list[Alarm]:
-        """The alarms that this run had not raised before."""
-        return self._raised.new(self.rows, ended=ended)
 
-    def last_values(self) -> dict[str, float]:
-        """Each metric's last finite value."""
-        values: dict[str, float] = {}
-        for row in self.rows:
-            values |= finite(row["metrics"])
-        return values
+class Tail:
+    """The complete rows of a JSONL file that another process appends to, each once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+
+    def read(self) -> list[dict[str, Any]]:
+        """The rows that were completed since the last call; none while there is no file."""
+        if not self._path.exists():
+            return []
+        with self._path.open("rb") as file:
+            file.seek(self._offset)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._offset += len(whole)
+        return [json.loads(line) for line in whole.splitlines()]
 
 
-def finite(metrics: Mapping[str, float]) -> dict[str, float]:
-    """The metrics that are numbers; a mean over nothing is NaN."""
-    return {name: value for name, value in metrics.items() if math.isfinite(value)}
+def last_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Each metric's last finite value; a mean over nothing is NaN."""
+    return {
+        name: value
+        for row in rows
+        for name, value in row["metrics"].items()
+        if math.isfinite(value)
+    }

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from autoresearch.execute.mlflow_text import as_description
-from swarm.sinks.mlflow import LoggedRun, MlflowExperiment, Status
+from autoresearch.study.facts import AttemptFacts
+from autoresearch.study.home import Home
+from autoresearch.study.plan import TrialSpec
+from swarm.sinks.mlflow import LoggedRun, MlflowExperiment
 from swarm.sinks.mlflow_page import Column, view_tags
+
+#: What a run says of its trial, as tags.
+SHOWN = ("phase", "arm", "task", "seed", "round")
 
 
 class MlflowStudy:
@@ -17,14 +22,12 @@ class MlflowStudy:
     what MLflow or its database raises.
     """
 
-    def __init__(
-        self, uri: str, study: str, topic: str, log: Path, metrics: Sequence[str] = ()
-    ) -> None:
-        """`uri` is a tracking URI; what MLflow logs goes to the file `log`. MLflow shows `metrics`
-        beside the arm, seed and phase of each attempt."""
+    def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
+        """MLflow shows `metrics` beside the arm, seed and phase of each attempt; what it logs goes
+        to the study's log."""
         self._study = study
         self._runs: dict[tuple[str, int], LoggedRun] = {}
-        self._experiment = experiment(uri, study, log, metrics)
+        self._experiment = experiment(home.mlflow_uri, study, home.log(study), metrics)
         self._client = self._experiment.client
         try:
             self._parent = self._find_parent(topic)
@@ -38,59 +41,50 @@ class MlflowStudy:
     def __exit__(self, *exc: object) -> None:
         self._experiment.__exit__(*exc)
 
-    def attempt(
-        self,
-        trial: str,
-        number: int,
-        *,
-        name: str,
-        started_at: float,
-        tags: Mapping[str, str],
-        config: Mapping[str, Any],
+    def show(
+        self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Sequence[Mapping[str, Any]]
     ) -> None:
-        """Make a child run for this attempt if there is none; its params are the flat config."""
-        if (trial, number) in self._runs:
-            return
-        self._runs[trial, number] = self._experiment.run(
-            {"autoresearch.trial": trial, "autoresearch.attempt": str(number)},
-            name=name,
-            started_at=started_at,
-            tags={
-                "autoresearch.study": self._study,
-                "autoresearch.kind": "attempt",
-                "mlflow.parentRunId": self._parent,
-                **tags,
-            },
-            config=config,
-        )
+        """Show rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0.
 
-    def log(self, trial: str, number: int, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Log rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0."""
-        self._experiment.log(self._runs[trial, number], first, rows)
+        They go to a child run, which is made if there is none; its params are the flat config. Once
+        the attempt has ended, its run is closed under the MLflow status nearest to its own.
+        """
+        key = (spec.id, attempt.number)
+        if key not in self._runs:
+            again = f" #{attempt.number}" if attempt.number > 1 else ""
+            self._runs[key] = self._experiment.run(
+                {"autoresearch.trial": spec.id, "autoresearch.attempt": str(attempt.number)},
+                name=f"{spec.arm} {spec.task} seed {spec.seed}{again}",
+                started_at=attempt.started_at,
+                tags={
+                    "autoresearch.study": self._study,
+                    "autoresearch.kind": "attempt",
+                    "mlflow.parentRunId": self._parent,
+                    **{f"autoresearch.{name}": str(getattr(spec, name)) for name in SHOWN},
+                    **({"autoresearch.label": spec.label} if spec.label else {}),
+                },
+                config=spec.config.model_dump(mode="json"),
+            )
+        run = self._runs[key]
+        self._experiment.log(run, first, rows)
+        if attempt.status != "running":
+            self._client.set_tag(run.id, "autoresearch.status", attempt.status)
+            if attempt.cause:
+                self._client.set_tag(run.id, "autoresearch.cause", attempt.cause)
+            self._experiment.end(run, attempt.status, attempt.started_at + attempt.seconds)
 
-    def end(self, trial: str, number: int, status: Status, *, cause: str, ended_at: float) -> None:
-        """Close the attempt's run under the MLflow status nearest to `status`."""
-        run = self._runs[trial, number]
-        self._client.set_tag(run.id, "autoresearch.status", status)
-        if cause:
-            self._client.set_tag(run.id, "autoresearch.cause", cause)
-        self._experiment.end(run, status, ended_at)
-
-    def end_study(
-        self,
-        status: str,
-        verdicts: Mapping[str, str] = MappingProxyType({}),
-        report: Path | None = None,
-    ) -> None:
+    def end_study(self, status: str, verdicts: Mapping[str, str], folder: Path) -> None:
         """Close the parent run: FINISHED when `status` is "done".
 
-        It carries the verdict of each hypothesis as a tag, and the text of the file `report` as its
-        description.
+        A study that is done carries the verdict of each hypothesis as a tag, and the report in
+        `folder` as its description.
         """
-        tags = {f"autoresearch.verdict.{name}": verdict for name, verdict in verdicts.items()}
-        if report is not None and report.exists():
-            tags["mlflow.note.content"] = as_description(report)
-        for name, value in {"autoresearch.status": status, **tags}.items():
+        tags = {"autoresearch.status": status}
+        if status == "done":
+            tags |= {f"autoresearch.verdict.{name}": verdict for name, verdict in verdicts.items()}
+            if (report := folder / "report.md").exists():
+                tags["mlflow.note.content"] = as_description(report)
+        for name, value in tags.items():
             self._client.set_tag(self._parent, name, value)
         self._client.set_terminated(self._parent, "FINISHED" if status == "done" else "KILLED")
 

@@ -1,16 +1,16 @@
 """Who watches a study run: the screen, a log, or nobody."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from autoresearch.study.facts import TrialFacts
 from autoresearch.study.plan import Plan
 
 
-class Observer(Protocol):
-    """Told what happens, on the driver's main thread. It must return at once."""
+class Observer:
+    """Told what happens, on the driver's main thread. Each method must return at once."""
 
-    def stage(self, stage: str, detail: str = "") -> None:
+    def stage(self, stage: str) -> None:
         """The study entered a stage."""
 
     def plan(self, plan: Plan) -> None:
@@ -29,19 +29,5 @@ class Observer(Protocol):
         """The study ended; `summary` is what `start --json` prints."""
 
 
-class Silent:
+class Silent(Observer):
     """An observer that ignores everything."""
-
-    def stage(self, stage: str, detail: str = "") -> None: ...
-
-    def plan(self, plan: Plan) -> None: ...
-
-    def trials(self, facts: Sequence[TrialFacts]) -> None: ...
-
-    def progress(
-        self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]
-    ) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def finished(self, summary: Mapping[str, Any]) -> None: ...

@@ -19,27 +19,27 @@ from autoresearch.study.plan import TrialSpec
 from swarm.disk.folder import METRICS, read_rows
 
 EVERY = 5.0  # seconds between batches
-PATIENCE = (
-    20.0  # seconds that the last batch may take; MLflow itself tries a dead store for an hour
-)
+#: Seconds that the last batch may take; MLflow itself tries a dead store for an hour.
+PATIENCE = 20.0
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 class Projector:
-    """Takes news of attempts on the driver's thread and writes them to MLflow on its own thread.
-
-    A context manager."""
+    """Hears of attempts on the driver's thread, writes to MLflow on another. A context manager."""
 
     def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
-        """MLflow shows `metrics` beside the arm, seed and phase of each attempt."""
+        """MLflow shows `metrics` beside the arm, seed and phase of each attempt.
+
+        `problem` is the error after which nothing more was written; empty if there was none.
+        """
         self._home = home
         self._study = study
         self._topic = topic
         self._metrics = metrics
         self._status = ""
         self._verdicts: Mapping[str, str] = {}
-        self._problem = ""
+        self.problem = ""
         self._heard: queue.SimpleQueue[_Seen | None] = queue.SimpleQueue()
         self._leaving = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"mlflow-{study}", daemon=True)
@@ -54,50 +54,32 @@ class Projector:
         self._heard.put(None)
         self._thread.join(PATIENCE)
         if self._thread.is_alive():
-            self._problem = f"not done {PATIENCE:.0f} s after the study"
+            self.problem = f"not done {PATIENCE:.0f} s after the study"
 
-    @property
-    def problem(self) -> str:
-        """The error after which nothing more was written to MLflow; empty if there was none."""
-        return self._problem
-
-    def rows(self, spec: TrialSpec, attempt: AttemptFacts, first: int, rows: Rows) -> None:
-        """Show rows of the attempt's metrics.jsonl, of which `rows[0]` is number `first` from 0."""
-        self._hear(_Seen(spec, attempt, first, rows))
-
-    def ended(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
-        """Show how the attempt ended."""
-        self._hear(_Seen(spec, attempt))
+    def show(self, spec: TrialSpec, attempt: AttemptFacts, first: int = 0, rows: Rows = ()) -> None:
+        """Show an attempt and rows of its metrics.jsonl, of which `rows[0]` is number `first`."""
+        if not self.problem:
+            self._heard.put(_Seen(spec, attempt, first, rows))
 
     def study_ended(self, status: str, verdicts: Mapping[str, str]) -> None:
-        """On leaving, show how the study ended: `done` is a success, all else is not.
-
-        `verdicts` are by hypothesis. They are shown with the report once the study is done.
-        """
+        """On leaving, show how the study ended, with verdicts by hypothesis and report if done."""
         self._status = status
         self._verdicts = verdicts
-
-    def _hear(self, seen: "_Seen") -> None:
-        if not self._problem:
-            self._heard.put(seen)
 
     def _work(self) -> None:
         first = self._heard.get()
         if first is None and not self._status:
             return  # MLflow is opened when there is something to show
-        log = self._home.log(self._study)
         try:
-            with MlflowStudy(
-                self._home.mlflow_uri, self._study, self._topic, log, self._metrics
-            ) as mlflow:
+            with MlflowStudy(self._home, self._study, self._topic, self._metrics) as mlflow:
                 _tell(mlflow, [first] if first else [])
                 while not self._leaving.wait(EVERY):
                     _tell(mlflow, self._drain())
                 _tell(mlflow, self._drain())
                 if self._status:
-                    _end(mlflow, self._home, self._study, self._status, self._verdicts)
+                    mlflow.end_study(self._status, self._verdicts, self._home.report(self._study))
         except Exception as error:  # the study goes on without MLflow
-            self._problem = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.problem = f"{type(error).__name__}: {error}".splitlines()[0]
 
     def _drain(self) -> "list[_Seen]":
         waiting = [self._heard.get() for _ in range(self._heard.qsize())]
@@ -110,34 +92,22 @@ class _Seen:
 
     spec: TrialSpec
     attempt: AttemptFacts
-    first: int = 0
-    rows: Rows = ()
+    first: int
+    rows: Rows
 
 
 def rebuild(facts: StudyFacts, verdicts: Mapping[str, str], home: Home) -> None:
-    """Make the study's view in MLflow complete, from its run folders, its verdicts by hypothesis
-    and its report. Adds only what is missing.
+    """Add what MLflow lacks of a study, from run folders, verdicts by hypothesis and the report.
 
     Raises what MLflow or its database raises.
     """
-    log, metrics = home.log(facts.study), metrics_of(facts.plan) if facts.plan else ()
-    with MlflowStudy(home.mlflow_uri, facts.study, facts.topic, log, metrics) as mlflow:
+    metrics = metrics_of(facts.plan) if facts.plan else ()
+    with MlflowStudy(home, facts.study, facts.topic, metrics) as mlflow:
         for trial in facts.trials:
             for attempt in trial.attempts:
-                rows = list(read_rows(attempt.folder / METRICS))
-                _tell(mlflow, [_Seen(trial.spec, attempt, 0, rows)])
+                mlflow.show(trial.spec, attempt, 0, list(read_rows(attempt.folder / METRICS)))
         if facts.status != "running":
-            _end(mlflow, home, facts.study, facts.status, verdicts)
-
-
-def _end(
-    mlflow: MlflowStudy, home: Home, study: str, status: str, verdicts: Mapping[str, str]
-) -> None:
-    """Close the study's run; a study that is not done has neither verdicts nor a report yet."""
-    if status == "done":
-        mlflow.end_study(status, verdicts, home.report(study) / "report.md")
-    else:
-        mlflow.end_study(status)
+            mlflow.end_study(facts.status, verdicts, home.report(facts.study))
 
 
 def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
@@ -145,34 +115,6 @@ def _tell(mlflow: MlflowStudy, seen: Sequence[_Seen]) -> None:
     together: dict[tuple[str, int], list[_Seen]] = {}
     for item in seen:
         together.setdefault((item.spec.id, item.attempt.number), []).append(item)
-    for (trial, number), items in together.items():
-        spec, attempt = items[-1].spec, items[-1].attempt
-        mlflow.attempt(
-            trial,
-            number,
-            name=f"{spec.arm} {spec.task} seed {spec.seed}" + f" #{number}" * (number > 1),
-            started_at=attempt.started_at,
-            tags=_tags(spec),
-            config=spec.config.model_dump(mode="json"),
-        )
-        mlflow.log(trial, number, items[0].first, [row for item in items for row in item.rows])
-        if attempt.status != "running":
-            mlflow.end(
-                trial,
-                number,
-                attempt.status,
-                cause=attempt.cause,
-                ended_at=attempt.started_at + attempt.seconds,
-            )
-
-
-def _tags(spec: TrialSpec) -> dict[str, str]:
-    named = {
-        "phase": spec.phase,
-        "arm": spec.arm,
-        "task": spec.task,
-        "seed": str(spec.seed),
-        "round": str(spec.round),
-        "label": spec.label,
-    }
-    return {f"autoresearch.{name}": value for name, value in named.items() if value}
+    for items in together.values():
+        rows = [row for item in items for row in item.rows]
+        mlflow.show(items[-1].spec, items[-1].attempt, items[0].first, rows)

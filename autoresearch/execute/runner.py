@@ -8,19 +8,17 @@ Trials that have ended are never run again.
 import time
 from collections import deque
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from autoresearch.execute.following import Following, finite
+from autoresearch.execute.following import Following, last_values
 from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
-from autoresearch.execute.stop import StopRequests, stop_requests
+from autoresearch.execute.stop import StopRequests
 from autoresearch.study.budget import Budget
 from autoresearch.study.endings import BudgetExhausted, Paused, TaskFailed
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
-from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.plan import TrialSpec
 from swarm.cluster.cluster import Cluster, Ended
@@ -37,11 +35,10 @@ def run_trials(
     specs: Sequence[TrialSpec],
     *,
     cluster: Cluster,
-    home: Home,
     budget: Budget,
     observer: Observer,
-    projector: Projector | None = None,
-    stop: StopRequests | None = None,
+    projector: Projector,
+    stop: StopRequests,
 ) -> None:
     """Run `specs` side by side, in their order; on return each has an ended trial.
 
@@ -49,10 +46,7 @@ def run_trials(
     from its last checkpoint, until `budget.limits.retries` are used up; then its trial has
     failed, and the others go on. An attempt that fails in the user's task or reward is not retried.
 
-    `stop` is what the caller listens to already; without it, signals and the pause flag count
-    while the wave runs.
-
-    Raises BudgetExhausted or Paused (a signal, or the study's pause flag) after ending what runs;
+    Raises BudgetExhausted or Paused (a request of `stop`) after ending what runs;
     such attempts go on from their checkpoints when the study is resumed, at no cost to the
     retries. Raises TaskFailed, after ending what runs in the same way, when the user's task or
     reward failed; Leased when another process took the study over; and InfrastructureError.
@@ -61,21 +55,20 @@ def run_trials(
     known = {trial.spec.id: trial for trial in ledger.facts(study).trials}
     trials = {spec.id: known[spec.id] for spec in specs}
     wave = _Wave(ledger, study, cluster, budget, observer, projector, trials)
-    with nullcontext(stop) if stop else stop_requests(home.pause_flag(study)) as requests:
-        wave.settle()
-        try:
-            while wave.unfinished:
-                requests.check()
-                budget.check()
-                wave.submit()
-                for ended in cluster.poll(POLL):
-                    wave.end(ended)
-                wave.follow()
-                if wave.defect:
-                    raise TaskFailed(wave.defect)
-        except (Paused, BudgetExhausted, TaskFailed) as reason:
-            wave.cancel(str(reason))
-            raise
+    wave.settle()
+    try:
+        while wave.unfinished:
+            stop.check()
+            budget.check()
+            wave.submit()
+            for ended in cluster.poll(POLL):
+                wave.end(ended)
+            wave.follow()
+            if wave.defect:
+                raise TaskFailed(wave.defect)
+    except (Paused, BudgetExhausted, TaskFailed) as reason:
+        wave.cancel(str(reason))
+        raise
 
 
 @dataclass
@@ -87,7 +80,7 @@ class _Wave:
     cluster: Cluster
     budget: Budget
     observer: Observer
-    projector: Projector | None
+    projector: Projector
     trials: dict[str, TrialFacts]
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
@@ -112,9 +105,7 @@ class _Wave:
         if not self.waiting:
             return
         device = self.trials[self.waiting[0]].spec.config.device
-        for _ in range(self.cluster.capacity(device) - len(self.running)):
-            if not self.waiting:
-                break
+        for _ in range(min(self.cluster.capacity(device) - len(self.running), len(self.waiting))):
             trial = self.trials[self.waiting.popleft()]
             spec = trial.spec
             attempt = self.ledger.start_attempt(self.study, spec.id)
@@ -138,7 +129,7 @@ class _Wave:
             self._read(following)
             if following.seconds() > limit:
                 self._cancel(following, "failed", f"timed out after {limit:.0f} s", charged=True)
-        problem = self.projector.problem if self.projector is not None else ""
+        problem = self.projector.problem
         if problem and not self.unseen:
             self.unseen = True
             if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
@@ -200,7 +191,7 @@ class _Wave:
             charged=charged,
             manifest=manifest_digest(following.attempt.folder),
             seconds=(at or time.time()) - following.attempt.started_at,
-            summary=following.last_values(),
+            summary=last_values(following.rows),
         )
         attempts = (*trial.attempts[:-1], attempt)
         left = "failed" if final else self._left(attempts)
@@ -208,8 +199,7 @@ class _Wave:
         self.trials[trial.spec.id] = replace(trial, status=left, attempts=attempts)
         if left == "pending":
             self.waiting.appendleft(trial.spec.id)
-        if self.projector is not None:
-            self.projector.ended(trial.spec, attempt)
+        self.projector.show(trial.spec, attempt)
         if attempt.charged and status in ("failed", "lost"):
             self._report_failure(trial.spec, attempt, retried=left == "pending")
         self._show()
@@ -242,13 +232,10 @@ class _Wave:
         spec, first = following.spec, len(following.rows)
         rows = following.read()
         if rows:
-            newest: dict[str, float] = {}
-            for row in rows:
-                newest |= finite(row["metrics"])
-            self.observer.progress(spec.id, rows[-1]["step"], spec.config.steps, newest)
-            if self.projector is not None:
-                self.projector.rows(spec, following.attempt, first, rows)
-        for alarm in following.alarms(ended=ended):
+            step, newest = rows[-1]["step"], last_values(rows)
+            self.observer.progress(spec.id, step, spec.config.steps, newest)
+            self.projector.show(spec, following.attempt, first, rows)
+        for alarm in following.alarms.new(following.rows, ended=ended):
             added = self.ledger.add_event(
                 self.study,
                 "alarm",

@@ -40,7 +40,12 @@ def build(facts: StudyFacts, home: Home, readings: Readings | None = None) -> Pa
             (fresh / name).write_text(text, encoding="utf-8")
         for name, data in tables(evidence, claims).items():
             draw(name, data, figures / f"{name}.png", [arm.id for arm in claims.plan.arms])
-        _replace(target, fresh)
+        # Folders cannot be swapped in one step.
+        old = target.with_name(f".{target.name}.{os.getpid()}.old")
+        if target.exists():
+            target.rename(old)
+        fresh.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return target
@@ -60,12 +65,3 @@ def texts(evidence: Evidence, claims: ClaimSet) -> dict[str, str]:
 def hashed_text(plan: Plan) -> str:
     """The text whose sha256 is `plan.digest()`."""
     return canonical_json(plan.model_dump(mode="json"))
-
-
-def _replace(target: Path, fresh: Path) -> None:
-    """Put a finished folder in the place of another; folders cannot be swapped in one step."""
-    old = target.with_name(f".{target.name}.{os.getpid()}.old")
-    if target.exists():
-        target.rename(old)
-    fresh.rename(target)
-    shutil.rmtree(old, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""How claims stand in a text: what a template calls to print them."""
+"""The functions by which a template prints claims."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,12 +11,13 @@ class MissingClaim(ValueError):
     """A text names a claim that the study does not make."""
 
     def __init__(self, claim: str, lacking: str = "") -> None:
-        super().__init__(f"claim {claim!r} has no {lacking}" if lacking else f"no claim {claim!r}")
+        problem = f"has no {lacking}" if lacking else "is not one that the study makes"
+        super().__init__(f"claim {claim!r} {problem}")
         self.claim = claim
 
 
 class Known(dict[str, Claim]):
-    """Claims by id. One that is not there raises MissingClaim."""
+    """Claims by id. An id without a claim raises MissingClaim."""
 
     def __missing__(self, name: str) -> Claim:
         raise MissingClaim(name)
@@ -27,7 +28,7 @@ class Known(dict[str, Claim]):
 
 
 class References:
-    """The functions by which a template prints claims; each takes the id of one."""
+    """What a template calls; each function takes the id of a claim."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
@@ -49,18 +50,18 @@ class References:
         return self._printed(show(n, ""))
 
     def code(self, name: str) -> str:
-        """A text as it is, for code blocks and links."""
+        """Its text as it is, for code blocks and links."""
         return self._printed(" ".join(str(self._known[name].value).split()))
 
     def narrative(self, caller: Callable[[], str]) -> str:
-        """A passage that may only refer to claims. Raises NarrativeError if it says more."""
+        """A passage whose numbers and directions are claims. Raises NarrativeError for others."""
         self._bare = True
         check(caller())
         self._bare = False
         return caller()
 
     def _printed(self, text: str) -> str:
-        """The text; a blank while a passage is checked for what it says without its claims."""
+        """The text, or a blank while a passage is checked without its claims."""
         return " " if self._bare else text
 
 
@@ -78,13 +79,18 @@ def value(claim: Claim) -> str:
     return escaped(shown) if isinstance(claim.value, str) else shown
 
 
+def in_cell(value: object) -> str:
+    """A value on one line, fit for a cell of a table: code in it, too, would end at a bare `|`."""
+    return " ".join(str(value).split()).replace("|", "\\|")
+
+
 def escaped(text: str) -> str:
-    """A text on one line that ends no cell of a table and begins no HTML."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """A text that is fit for a cell and does not begin HTML."""
+    return in_cell(text).replace("<", "&lt;")
 
 
 def literal(text: str) -> str:
-    """A text of the plan, escaped. Reports have always written two opening braces like this."""
+    """A text of the plan, escaped. Reports have always written two opening braces as entities."""
     return escaped(text).replace("{{", "&#123;&#123;")
 
 

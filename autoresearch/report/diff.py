@@ -1,7 +1,6 @@
-"""What two studies claim differently: claims, not text.
+"""How the claims of two studies differ: verdicts, outcomes over several runs, rules and settings.
 
-Compared are verdicts, outcomes that do not belong to a single run, rules and settings. What a
-study cost is its own affair.
+Text, costs and the outcomes of single runs are not compared.
 """
 
 from dataclasses import dataclass

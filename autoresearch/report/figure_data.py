@@ -12,30 +12,20 @@ divergence and holds the registered floor. `low` and `high` are the interval of 
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from autoresearch.analysis import claim_ids
-from autoresearch.analysis.claim_list import curve_metrics, curve_steps
+from autoresearch.analysis.claim_list import curve_metrics
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence, mean
-from autoresearch.analysis.queries.outcomes import value_at
 from autoresearch.analysis.scores import EVAL, metrics_of
 
 Cell = str | int | float | None
 COLUMNS = {
-    "scores": ("metric", "task", "arm", "seed", "value", "low", "high", "n", "status"),
-    "effects": (
-        "hypothesis",
-        "metric",
-        "arm",
-        "versus",
-        "effect",
-        "low",
-        "high",
-        "min_effect",
-        "verdict",
-    ),
-    "curves": ("metric", "task", "arm", "seed", "step", "wall", "value"),
-    "dynamics": ("metric", "arm", "step", "value", "n"),
+    "scores": "metric,task,arm,seed,value,low,high,n,status",
+    "effects": "hypothesis,metric,arm,versus,effect,low,high,min_effect,verdict",
+    "curves": "metric,task,arm,seed,step,wall,value",
+    "dynamics": "metric,arm,step,value,n",
 }
 
 
@@ -57,20 +47,18 @@ def parse(text: str) -> list[dict[str, str]]:
 
 
 def _scores(evidence: Evidence, claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
-    by_id, tasks = claims.by_id(), evidence.plan.tasks
-    for metric in metrics_of(evidence.plan):
-        for task in tasks:
-            for arm in evidence.plan.arms:
-                for score in evidence.scores("confirm", metric):
-                    if (score.arm, score.task) == (arm.id, task):
-                        n = None if score.value is None else 1
-                        row = (metric, task, arm.id, score.seed, score.value)
-                        yield *row, None, None, n, score.status
-                at = claim_ids.arm("mean", metric, arm.id, task if len(tasks) > 1 else "")
-                if (claim := by_id.get(at)) is not None:
-                    low, high = claim.interval or (None, None)
-                    assert not isinstance(claim.value, str)
-                    yield metric, task, arm.id, None, claim.value, low, high, claim.n, "mean"
+    by_id, plan = claims.by_id(), evidence.plan
+    for metric, task, arm in product(metrics_of(plan), plan.tasks, plan.arms):
+        for score in evidence.scores("confirm", metric):
+            if (score.arm, score.task) == (arm.id, task):
+                n = None if score.value is None else 1
+                row = (metric, task, arm.id, score.seed, score.value)
+                yield *row, None, None, n, score.status
+        at = claim_ids.arm("mean", metric, arm.id, task if len(plan.tasks) > 1 else "")
+        if (claim := by_id.get(at)) is not None:
+            low, high = claim.interval or (None, None)
+            assert not isinstance(claim.value, str)
+            yield metric, task, arm.id, None, claim.value, low, high, claim.n, "mean"
 
 
 def _effects(claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
@@ -82,14 +70,14 @@ def _effects(claims: ClaimSet) -> Iterator[tuple[Cell, ...]]:
 
 def _curves(evidence: Evidence) -> Iterator[tuple[Cell, ...]]:
     for metric in curve_metrics(evidence.plan):
-        steps = curve_steps(evidence, metric)
+        steps = evidence.steps(metric)
         for trial in evidence.trials("confirm"):
             spec, points = trial.spec, evidence.points(trial, metric)
             for step, wall, value in points:
                 yield metric, spec.task, spec.arm, spec.seed, step, wall, value
             for step in steps:
                 if not points or step > points[-1][0]:
-                    floor = value_at(evidence, trial, metric, step)
+                    floor = evidence.value_at(trial, metric, step)
                     if floor is not None:
                         yield metric, spec.task, spec.arm, spec.seed, step, None, floor
 
@@ -109,10 +97,10 @@ def _dynamics(evidence: Evidence) -> Iterator[tuple[Cell, ...]]:
                 yield metric, arm.id, step, mean(values), len(values)
 
 
-def _csv(columns: Iterable[str], rows: Iterable[tuple[Cell, ...]]) -> str:
+def _csv(header: str, rows: Iterable[tuple[Cell, ...]]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([f"{cell:.9g}" if isinstance(cell, float) else cell for cell in row])
+    out.write(f"{header}\n")
+    csv.writer(out, lineterminator="\n").writerows(
+        [f"{cell:.9g}" if isinstance(cell, float) else cell for cell in row] for row in rows
+    )
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""The check that a text states no number and no direction of its own, only by way of claims."""
+"""The check that a text takes every number and every direction from a claim."""
 
 import re
 
@@ -16,17 +16,17 @@ DIRECTION_WORD = re.compile(
     r"outperform(s|ed|ing)?|beats?|raise[sd]?|reduce[sd]?|rises?|rose|falls?|fell|gain(s|ed)?)\b",
     re.IGNORECASE,
 )
-"""Words that state which arm is ahead: a text has them from a claim or not at all."""
+"""Words that state which arm is ahead: only a claim may say them."""
 
 
 class NarrativeError(Exception):
-    """A text that states a number or a direction that no claim states."""
+    """A text states a number or a direction that does not come from a claim."""
 
 
 def check(bare: str) -> None:
-    """Raise NarrativeError if a text, bare of what its claims print, states a number or direction.
+    """Raise NarrativeError if a text without its claims still states a number or a direction.
 
-    Any numeral of any script counts, in code and links too, and so do number words.
+    Numerals of any script count, in code and links too, and so do number words.
     """
     for at, character in enumerate(bare):
         if character.isnumeric():

@@ -31,14 +31,13 @@ def show(value: float | int | str, unit: str, *, signed: bool = False) -> str:
         return "below 0.001"
     if unit == "percent":
         return f"{_significant(100 * value, trim=True)}%"
-    text = f"{abs(value):,}" if isinstance(value, int) else _measure(abs(value), unit)
+    if isinstance(value, int):
+        text = f"{abs(value):,}"
+    else:
+        text = f"{abs(value):.3f}" if unit in ("share", "p") else _significant(abs(value))
     if value < 0:
         return f"−{text}"
     return f"+{text}" if signed and value else text
-
-
-def _measure(value: float, unit: str) -> str:
-    return f"{value:.3f}" if unit in ("share", "p") else _significant(value)
 
 
 def _significant(value: float, *, trim: bool = False) -> str:

@@ -1,7 +1,4 @@
-"""report.md: the template `report.md.j2`, filled with the claims of a study.
-
-What a report says stands there. Here stands what it is given: plan and claims, and which there are.
-"""
+"""report.md: the template `report.md.j2`, filled with the plan and the claims of a study."""
 
 from functools import cache
 from pathlib import Path
@@ -12,20 +9,20 @@ from autoresearch.analysis import claim_ids as ids
 from autoresearch.analysis.claim_list import curve_metrics
 from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.scores import EVAL, metrics_of
-from autoresearch.report.claims_in_text import Known, References, literal, quoted
+from autoresearch.report.claims_in_text import Known, References, in_cell, literal, quoted
 from autoresearch.report.figures import BAND
 from autoresearch.report.numbers import RULE
 from autoresearch.study.plan import Arm
 
 
 def render(claims: ClaimSet) -> str:
-    """The report's text. Raises MissingClaim where it names a claim that is not there."""
+    """The report's text. Raises MissingClaim where it names a claim that the study lacks."""
     return fill(templates().get_template("report.md.j2"), claims)
 
 
 @cache
 def templates() -> Environment:
-    """The templates beside this file. A name that they are not given is an error."""
+    """The templates beside this file. A name without a value is an error."""
     found = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -33,7 +30,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters |= {"text": literal, "quoted": quoted}
+    found.filters |= {"text": literal, "quoted": quoted, "in_cell": in_cell}
     found.tests["held_out"] = lambda metric: metric.startswith(EVAL)
     return found
 

@@ -5,7 +5,7 @@ import io
 
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.scores import metrics_of
-from autoresearch.study.facts import ENDED, StudyFacts
+from autoresearch.study.facts import StudyFacts
 
 COLUMNS = ("trial", "phase", "round", "arm", "task", "seed", "label")
 
@@ -39,7 +39,7 @@ def trials_csv(facts: StudyFacts) -> str:
                 len(trial.attempts),
                 sum(attempt.seconds for attempt in trial.attempts),
                 *(values.get((spec.id, metric)) for metric in metrics),
-                trial.attempts[-1].folder if trial.status in ENDED and trial.attempts else "",
+                trial.folder,
             )
         )
     return out.getvalue()

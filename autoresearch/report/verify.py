@@ -26,9 +26,9 @@ SHOWN = 60
 def verify(facts: StudyFacts, home: Home, readings: Readings | None = None) -> list[str]:
     """Every problem of a study's report, one a line; empty where it follows from its runs.
 
-    Where runs were changed, nothing can be recomputed: then the text is compared to the claims
-    that are there. `readings` are of this very process; the seals are checked all the same. Raises
-    ValueError for a study without a plan.
+    Where runs were changed, nothing can be recomputed: the text is then compared to the claims in
+    the folder. `readings` save reading runs again that this process has read; their seals are
+    checked all the same. Raises ValueError for a study without a plan.
     """
     folder = home.report(facts.study)
     evidence = Evidence(facts, readings)
@@ -36,7 +36,7 @@ def verify(facts: StudyFacts, home: Home, readings: Readings | None = None) -> l
     problems = [*runs, *_registration(evidence), *([] if runs else _tuned(evidence))]
     if not folder.is_dir():
         return [*problems, f"{folder}: there is no report; write it with `report build`"]
-    expected = _from_stored(evidence, folder) if runs else _recomputed(evidence)
+    expected = _from_stored(evidence, folder) if runs else texts(evidence, claims_of(evidence))
     for name, text in expected.items():
         problems += _compare(folder, name, text)
     return problems
@@ -57,16 +57,12 @@ def _registration(evidence: Evidence) -> Iterator[str]:
 def _tuned(evidence: Evidence) -> Iterator[str]:
     """Whether confirmation used the value that the tuning runs speak for."""
     record, chosen = evidence.facts.records.get("tuning"), noise.tuning_choice(evidence)
-    if record is not None and chosen is not None and record["value"] != chosen.value:
+    if record is not None and chosen.value is not None and record["value"] != chosen.value:
         yield f"record tuning: {record['value']}, but the tuning runs choose {chosen.value}"
 
 
-def _recomputed(evidence: Evidence) -> dict[str, str]:
-    return texts(evidence, claims_of(evidence))
-
-
 def _from_stored(evidence: Evidence, folder: Path) -> dict[str, str]:
-    """What can be expected where the runs were changed: the plan, and the text of the claims."""
+    """What to expect where the runs were changed: the plan, and the text of the stored claims."""
     expected = {PREREGISTRATION: hashed_text(evidence.plan)}
     try:
         stored = ClaimSet.from_json((folder / CLAIMS).read_text(encoding="utf-8"))
@@ -98,7 +94,7 @@ def _differences(name: str, found: bytes, expected: str) -> list[str]:
         if a != b
     ]
     if not differing:
-        return [f"{name}: bytes that are no text"]
+        return [f"{name}: bytes that are not text"]
     if name != CLAIMS or len(here) != len(there):
         differing = differing[:1]
     return [
@@ -113,8 +109,6 @@ def _subject(name: str, line: str) -> str:
     try:
         row = json.loads(line.rstrip().rstrip(","))
     except ValueError:
-        return ""
-    if not isinstance(row, dict):
         return ""
     return f", claim {row['id']}" if "id" in row else f", verdict of {row.get('hypothesis')}"
 

@@ -1,4 +1,4 @@
-"""What each stage of a study is given: the study, its ledger, the cluster, the budget."""
+"""What each stage of a study works with: the study, its ledger, the cluster, the budget."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -58,7 +58,6 @@ class StudyContext:
             self.study,
             specs,
             cluster=self.cluster,
-            home=self.home,
             budget=self.budget,
             observer=self.observer,
             projector=self.projector,

@@ -8,8 +8,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing
-from types import MappingProxyType
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
@@ -28,32 +27,28 @@ from swarm.config.base import canonical_digest
 Node = Callable[[StudyContext], Stage]
 
 #: What each stage does. A node is an idempotent function of the ledger; it names the next stage.
-NODES: Mapping[Stage, Node] = MappingProxyType(
-    {
-        "freeze": stages.freeze,
-        "pilot": stages.pilot,
-        "size": stages.size,
-        "tune": stages.tune,
-        "confirm": stages.confirm,
-        "look": stages.look,
-        "report": stages.report,
-        "verify": stages.verify,
-    }
-)
+NODES: Mapping[Stage, Node] = {
+    "freeze": stages.freeze,
+    "pilot": stages.pilot,
+    "size": stages.size,
+    "tune": stages.tune,
+    "confirm": stages.confirm,
+    "look": stages.look,
+    "report": stages.report,
+    "verify": stages.verify,
+}
 
 #: Which stages may follow a stage.
-FOLLOWS: Mapping[Stage, tuple[Stage, ...]] = MappingProxyType(
-    {
-        "freeze": ("pilot",),
-        "pilot": ("size",),
-        "size": ("tune",),
-        "tune": ("confirm",),
-        "confirm": ("look",),
-        "look": ("confirm", "report"),
-        "report": ("verify",),
-        "verify": ("done",),
-    }
-)
+FOLLOWS: Mapping[Stage, tuple[Stage, ...]] = {
+    "freeze": ("pilot",),
+    "pilot": ("size",),
+    "size": ("tune",),
+    "tune": ("confirm",),
+    "confirm": ("look",),
+    "look": ("confirm", "report"),
+    "report": ("verify",),
+    "verify": ("done",),
+}
 
 #: Changes with every stage that is renamed, added or moved.
 GRAPH_VERSION = canonical_digest({stage: list(then) for stage, then in FOLLOWS.items()})[:12]
@@ -126,13 +121,7 @@ def _build(saver: SqliteSaver) -> CompiledStateGraph[State, StudyContext, State,
     return graph.compile(checkpointer=saver)
 
 
-class _Superstep(Protocol):
-    """A node as LangGraph calls it."""
-
-    def __call__(self, state: State, *, runtime: Runtime[StudyContext]) -> State: ...
-
-
-def _superstep(stage: Stage, node: Node) -> _Superstep:
+def _superstep(stage: Stage, node: Node) -> Callable[..., State]:
     def run(state: State, *, runtime: Runtime[StudyContext]) -> State:
         context = runtime.context
         context.stop.check()

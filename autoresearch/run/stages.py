@@ -18,12 +18,8 @@ from autoresearch.run.context import StudyContext
 from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.fingerprint import study_fingerprint
 from autoresearch.study.options import StartOptions, start_command
-from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 from swarm.train.fingerprint import evaluators
-
-#: What a plan of the same question under the full profile changes of the options.
-_FULL = {"profile": "full", "budget_seconds": None}
 
 
 class VerificationFailed(Exception):
@@ -39,11 +35,10 @@ def freeze(context: StudyContext) -> Stage:
     """Register the plan, and record what the numbers depend on besides it."""
     plan = context.plan()
     context.ledger.record(context.study, "fingerprint", study_fingerprint(plan))
-    context.ledger.record(context.study, "start", {"command": start_command(_options(context))})
-    if plan.profile != "full" and _options(context).plan is None:
-        full = _full_profile(_options(context))
-        if full:
-            context.ledger.record(context.study, "full", full)
+    options = StartOptions.model_validate(context.ledger.options(context.study))
+    context.ledger.record(context.study, "start", {"command": start_command(options)})
+    if plan.profile != "full" and options.plan is None and (full := _full_profile(options)):
+        context.ledger.record(context.study, "full", full)
     digest = context.ledger.register(context.study, plan)
     context.note("registered", f"preregistered as {digest[:12]}")
     return "pilot"
@@ -85,8 +80,11 @@ def confirm(context: StudyContext) -> Stage:
     """The trials of the next look."""
     plan, registration = context.registered()
     facts = context.facts()
-    n = _looks(facts)[_looks_taken(facts)]
-    context.run(trials.confirmation(context.study, registration, plan, n, _nuisance(facts)))
+    taken = sum(kind.startswith("look-") for kind in facts.records)
+    n = facts.records["size"]["looks"][taken]
+    tuned = facts.records.get("tuning")
+    nuisance = {tuned["path"]: tuned["value"]} if tuned else {}
+    context.run(trials.confirmation(context.study, registration, plan, n, nuisance))
     return "look"
 
 
@@ -94,7 +92,8 @@ def look(context: StudyContext) -> Stage:
     """Verdicts from the scores so far; by the registered rule another look, or the report."""
     plan, _ = context.registered()
     _note_changed_evaluator(context)
-    n = _seeds_used(context.facts())
+    # A look's trials are all inserted before any is run.
+    n = len({trial.spec.seed for trial in context.facts().of_phase("confirm")})
     evidence = context.evidence(look=n)
     verdicts = list(evidence.verdicts.values())
     rows = [verdict.model_dump(mode="json") for verdict in verdicts]
@@ -128,21 +127,18 @@ def verify(context: StudyContext) -> Stage:
     return "done"
 
 
-def _options(context: StudyContext) -> StartOptions:
-    return StartOptions.model_validate(context.ledger.options(context.study))
-
-
 def _full_profile(options: StartOptions) -> dict[str, Any]:
     """The `full` record: what the same question costs with the power its playbook asks for.
 
     Empty where the playbook has no such profile, or the options do not fit it.
     """
+    full = options.model_copy(update={"profile": "full", "budget_seconds": None})
     try:
-        plan = plan_study(options.model_copy(update=_FULL)).plan
+        plan = plan_study(full).plan
     except Refusal:
         return {}
     return {
-        "command": start_command(options.model_copy(update=_FULL)),
+        "command": start_command(full),
         "trials": sum(trial_counts(plan).values()),
         "seconds": plan.estimated_seconds,
     }
@@ -166,25 +162,6 @@ def _archive(context: StudyContext, facts: StudyFacts) -> None:
         }
         text = f"{', '.join(factors)}: {hypothesis.statement} {row['verdict']}"
         context.ledger.add_finding(context.study, hypothesis.id, text, detail)
-
-
-def _nuisance(facts: StudyFacts) -> dict[str, JsonValue]:
-    chosen = facts.records.get("tuning")
-    return {chosen["path"]: chosen["value"]} if chosen else {}
-
-
-def _looks(facts: StudyFacts) -> tuple[int, ...]:
-    """Seeds an arm at each look, as sized."""
-    return tuple(facts.records["size"]["looks"])
-
-
-def _looks_taken(facts: StudyFacts) -> int:
-    return sum(kind.startswith("look-") for kind in facts.records)
-
-
-def _seeds_used(facts: StudyFacts) -> int:
-    """Confirmation seeds an arm so far. A look's trials are all inserted before any is run."""
-    return len({trial.spec.seed for trial in facts.of_phase("confirm")})
 
 
 def _note_changed_evaluator(context: StudyContext) -> None:

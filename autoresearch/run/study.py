@@ -7,7 +7,7 @@ second thread while Ray starts; MLflow has a thread of its own all along.
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -26,7 +26,7 @@ from autoresearch.run.context import StudyContext
 from autoresearch.run.stages import VerificationFailed
 from autoresearch.study.budget import Budget
 from autoresearch.study.endings import BudgetExhausted, Leased, Paused, TaskFailed
-from autoresearch.study.facts import StudyFacts, TrialFacts
+from autoresearch.study.facts import StudyFacts, busy_seconds
 from autoresearch.study.fingerprint import is_of_an_earlier_version
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger, StudyStatus
@@ -39,13 +39,6 @@ from swarm.errors import InfrastructureError, Refusal
 
 End = Literal["done", "failed", "paused", "budget"]
 EXIT_CODES: Mapping[End, int] = {"done": 0, "failed": 1, "paused": 3, "budget": 4}
-
-STATUS: Mapping[End, StudyStatus] = {
-    "done": "done",
-    "failed": "failed",
-    "paused": "paused",
-    "budget": "paused",
-}
 
 _GRAPH = "autoresearch.run.graph"
 
@@ -84,7 +77,7 @@ class Summary:
 def new_study(home: Home, plan: Plan, options: StartOptions) -> str:
     """Enter a study and its draft into the ledger; return its id.
 
-    The id is the plan's own, with a number behind it where an earlier study has that plan.
+    The id follows from the plan. A study with the plan of an earlier one gets a number appended.
     """
     ledger = Ledger.open(home)
     for number in count(1):
@@ -146,7 +139,10 @@ def run_study(
             verdicts = {row["hypothesis"]: row["verdict"] for row in ledger.verdicts(study)}
             projector.study_ended(ledger.facts(study).status, verdicts)
         wall = time.monotonic() - clock
-        _note_timing(ledger, study, wall, busy_seconds(ledger.facts(study).trials, since=began))
+        busy = busy_seconds(ledger.facts(study).trials, since=began)
+        outside = max(0.0, 1 - busy / wall)  # the share of this process' time without a trial
+        text = f"{wall:.0f} s, of which {outside:.0%} outside trials"
+        ledger.add_event(study, "timing", text=text, wall=round(wall, 1), outside=round(outside, 3))
         summary = summarise(ledger, home, ledger.facts(study), ending, wall)
     observer.finished(summary.json())
     return summary
@@ -154,7 +150,7 @@ def run_study(
 
 @dataclass
 class _Ending:
-    """How a run ends unless something comes between."""
+    """How a run ends; an exception changes it."""
 
     end: End = "done"
     cause: str = ""
@@ -163,11 +159,10 @@ class _Ending:
 def summarise(
     ledger: Ledger, home: Home, facts: StudyFacts, ending: "_Ending", seconds: float
 ) -> Summary:
-    """What a study came to. Verdicts, report and claims are there once it is done."""
+    """The summary of a study. Verdicts, report and claims are there once it is done."""
     report = home.report(facts.study)
     text, claims = report / "report.md", report / "claims.json"
     found = ledger.verdicts(facts.study) if ending.end == "done" else []
-    ended = [t.status for t in facts.trials]
     return Summary(
         study=facts.study,
         end=ending.end,
@@ -176,21 +171,9 @@ def summarise(
         claims=str(claims) if claims.exists() else None,
         hypotheses=tuple(_outcome(Verdict.model_validate(row)) for row in found),
         seconds=seconds,
-        done=sum(status in ("finished", "diverged") for status in ended),
-        failed=sum(status == "failed" for status in ended),
+        done=sum(trial.status in ("finished", "diverged") for trial in facts.trials),
+        failed=sum(trial.status == "failed" for trial in facts.trials),
     )
-
-
-def busy_seconds(trials: Sequence[TrialFacts], since: float) -> float:
-    """Wall seconds after `since` (Unix time) during which at least one attempt ran."""
-    spans = sorted(
-        (max(a.started_at, since), a.started_at + a.seconds) for t in trials for a in t.attempts
-    )
-    busy, reached = 0.0, since
-    for begin, end in spans:
-        busy += max(0.0, end - max(begin, reached))
-        reached = max(reached, end)
-    return busy
 
 
 def _refuse_earlier_version(ledger: Ledger, facts: StudyFacts) -> None:
@@ -257,7 +240,8 @@ def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
         traceback.print_exc()
         ending.end, ending.cause = "failed", f"{type(error).__name__}: {_line(error)}"
     if ending.end != "done":
-        ledger.set_status(study, STATUS[ending.end], cause=ending.cause)
+        status: StudyStatus = "paused" if ending.end == "budget" else ending.end
+        ledger.set_status(study, status, cause=ending.cause)
 
 
 @contextmanager
@@ -271,24 +255,16 @@ def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterat
         yield cluster
 
 
-def _note_timing(ledger: Ledger, study: str, wall: float, busy: float) -> None:
-    """Note the share of this process' time in which no trial ran."""
-    outside = max(0.0, 1 - busy / wall)
-    text = f"{wall:.0f} s, of which {outside:.0%} outside trials"
-    ledger.add_event(study, "timing", text=text, wall=round(wall, 1), outside=round(outside, 3))
-
-
 def _is_known(ledger: Ledger, study: str) -> bool:
     return any(facts.study == study for facts in ledger.studies())
 
 
 def _outcome(verdict: Verdict) -> dict[str, Any]:
-    bounded = verdict.low is not None and verdict.high is not None
     return {
         "id": verdict.hypothesis,
         "verdict": verdict.verdict,
         "effect": verdict.effect,
-        "interval": [verdict.low, verdict.high] if bounded else None,
+        "interval": None if verdict.low is None else [verdict.low, verdict.high],
         "n": min(verdict.n.values()),
     }
 

@@ -21,35 +21,25 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
     asked for once all earlier ones have scored. Running it again asks for the same values. Where
     no candidate could be scored, the plan's own value stays.
     """
+    candidates: list[dict[str, Any]] = []
     told: list[tuple[float, float | None]] = []
     at_once = rule.candidates if rule.sampler == "grid" else min(search.START, rule.candidates)
     while len(told) < rule.candidates:
-        values = [value for value, _ in told]
-        for _ in range(at_once if not told else 1):
-            unscored = [(value, None) for value in values[len(told) :]]
-            values.append(search.candidates(rule, plan.seeds.tuning[0], [*told, *unscored]))
-        new = list(enumerate(values))[len(told) :]
+        asked = list(told)
+        for _ in range(1 if told else at_once):
+            asked.append((search.candidates(rule, plan.seeds.tuning[0], asked), None))
+        new = {f"candidate-{i + 1}": asked[i][0] for i in range(len(told), len(asked))}
         evidence = run(
             [
                 spec
-                for index, value in new
-                for spec in trials.tuning(
-                    study, registration, plan, rule.path, value, _label(index)
-                )
+                for label, value in new.items()
+                for spec in trials.tuning(study, registration, plan, rule.path, value, label)
             ]
         )
         pooled = by_candidate(evidence.scores("tuning", primary_metric(plan)))
-        told += [(value, pooled[_label(index)]) for index, value in new]
+        for label, value in new.items():
+            candidates.append({"label": label, "value": value, "score": pooled[label]})
+            told.append((value, pooled[label]))
     scored = any(score is not None for _, score in told)
-    return {
-        "path": rule.path,
-        "value": search.best(told) if scored else setting(plan.train, rule.path),
-        "candidates": [
-            {"label": _label(index), "value": value, "score": score}
-            for index, (value, score) in enumerate(told)
-        ],
-    }
-
-
-def _label(index: int) -> str:
-    return f"candidate-{index + 1}"
+    value = search.best(told) if scored else setting(plan.train, rule.path)
+    return {"path": rule.path, "value": value, "candidates": candidates}

@@ -7,7 +7,6 @@ class TaskFailed(Exception):
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"{cause}; correct it and start anew")
-        self.cause = cause
 
 
 class Leased(Exception):
@@ -15,8 +14,6 @@ class Leased(Exception):
 
     def __init__(self, study: str, holder: str) -> None:
         super().__init__(f"study {study} is held by {holder}")
-        self.study = study
-        self.holder = holder
 
 
 class BudgetExhausted(Exception):
@@ -24,8 +21,6 @@ class BudgetExhausted(Exception):
 
     def __init__(self, spent: float, limit: float) -> None:
         super().__init__(f"budget exhausted: {spent:.0f} s spent of {limit:.0f} s")
-        self.spent = spent
-        self.limit = limit
 
 
 class Paused(Exception):

@@ -3,10 +3,9 @@
 The ledger builds it; nothing here touches a database.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 from autoresearch.study.plan import Plan, TrialSpec
@@ -16,13 +15,11 @@ ENDED: frozenset[TrialStatus] = frozenset({"finished", "diverged", "failed"})
 
 Stage = Literal["freeze", "pilot", "size", "tune", "confirm", "look", "report", "verify", "done"]
 
-#: The stage of today for a stage name that an earlier version wrote.
-STAGE_NOW: Mapping[str, Stage] = MappingProxyType(
-    {
-        **dict.fromkeys(("scope", "recall", "hypothesise", "design", "lint"), "freeze"),
-        **dict.fromkeys(("analyse", "decide"), "look"),
-    }
-)
+#: The present name of a stage that an earlier version wrote under another.
+STAGE_NOW: Mapping[str, Stage] = {
+    **dict.fromkeys(("scope", "recall", "hypothesise", "design", "lint"), "freeze"),
+    **dict.fromkeys(("analyse", "decide"), "look"),
+}
 
 
 @dataclass(frozen=True)
@@ -30,8 +27,8 @@ class AttemptFacts:
     """One try at a trial. `manifest` is the sha256 of its sealed manifest, once sealed.
 
     `started_at` is Unix time; the attempt held its cores for `seconds` from then on.
-    `charged` tells whether it counts against the plan's retries: an attempt that ended because
-    its driver died or was paused does not. `summary` has each metric's last value.
+    `charged` attempts count against the plan's retries; one whose driver died or was paused does
+    not. `summary` has each metric's last value.
     """
 
     number: int
@@ -92,3 +89,15 @@ class StudyFacts:
 
     def of_phase(self, phase: str) -> tuple[TrialFacts, ...]:
         return tuple(t for t in self.trials if t.spec.phase == phase)
+
+
+def busy_seconds(trials: Sequence[TrialFacts], since: float) -> float:
+    """Wall seconds after `since` (Unix time) during which at least one attempt ran."""
+    spans = sorted(
+        (max(a.started_at, since), a.started_at + a.seconds) for t in trials for a in t.attempts
+    )
+    busy, reached = 0.0, since
+    for begin, end in spans:
+        busy += max(0.0, end - max(begin, reached))
+        reached = max(reached, end)
+    return busy

@@ -1,4 +1,4 @@
-"""Where a home keeps what studies leave behind."""
+"""The paths of a home: its ledger, its studies' runs, their reports."""
 
 import tempfile
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is asked, as a frozen record. Every planner fills one; `compose` makes the plan of it."""
+"""What is asked, as a frozen record. Every planner fills one; `compose` turns it into a plan."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -13,7 +13,7 @@ Kind = Literal["compare"]
 
 
 class AskedFactor(Settings):
-    """A factor under test. What is left out is the playbook's, then the catalogue's."""
+    """A factor under test. What it leaves out comes from the playbook, then from the catalogue."""
 
     name: str
     levels: tuple[JsonValue, ...] = Field(default=(), description="in the order of the question")
@@ -33,7 +33,7 @@ RepairName = Literal[
 
 
 class Repair(Settings):
-    """What planning changed of an intent so that its plan can answer it; `about` says of what.
+    """A change that planning made to an intent so that a plan can answer it, `about` one thing.
 
     `settings` are TrainConfig paths that every arm takes, `factor` replaces the asked one.
     """
@@ -50,7 +50,7 @@ class Intent(Settings):
 
     `held` are factors at one level in every arm, `algorithm` the preset that is meant where no
     factor sets it, `set` TrainConfig paths that the user fixes, `parameters` the playbook's.
-    `left_aside` says, a line each, what of the question is not answered or read otherwise.
+    `left_aside` has a line for each part of the question that is not answered or read otherwise.
     """
 
     kind: Kind = "compare"
@@ -83,9 +83,6 @@ class Intent(Settings):
 
     def repaired(self, repair: Repair) -> "Intent":
         """This intent with one more repair."""
-        replaced = repair.factor
-        factors = tuple(
-            replaced if replaced is not None and f.name == replaced.name else f
-            for f in self.factors
-        )
+        new = repair.factor
+        factors = tuple(new if new and new.name == f.name else f for f in self.factors)
         return self.model_copy(update={"factors": factors, "repairs": (*self.repairs, repair)})

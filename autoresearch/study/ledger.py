@@ -21,6 +21,9 @@ from swarm.errors import Refusal
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+#: The fields of `AttemptFacts` that are stored when an attempt ends.
+_ENDING = ("status", "cause", "charged", "manifest", "seconds", "summary")
+
 StudyStatus = Literal["running", "paused", "stopped", "failed", "done"]
 
 
@@ -46,7 +49,7 @@ class Ledger:
 
     @contextmanager
     def hold(self, study: str) -> Iterator[None]:
-        """Be the one process that writes on this study. Raises Leased while another is.
+        """Hold the study's lease, without which it cannot be written. Raises Leased.
 
         Creates the ledger file if there is none. The study itself need not exist yet.
         """
@@ -135,14 +138,8 @@ class Ledger:
         digest = plan.digest()
         with self._writing(study) as db:
             if not self._refuse_change(study, plan):
-                db["studies"].update(
-                    study,
-                    {
-                        "plan": plan.model_dump_json(),
-                        "registration": digest,
-                        "registered_at": time.time(),
-                    },
-                )
+                frozen = {"plan": plan.model_dump_json(), "registration": digest}
+                db["studies"].update(study, {**frozen, "registered_at": time.time()})
         return digest
 
     def record(self, study: str, kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,15 +217,8 @@ class Ledger:
         now = time.time()
         with self._writing(study) as db:
             number = 1 + db["attempts"].count_where("study = ? AND trial = ?", (study, trial))
-            db["attempts"].insert(
-                {
-                    "study": study,
-                    "trial": trial,
-                    "number": number,
-                    "status": "running",
-                    "started_at": now,
-                }
-            )
+            key = {"study": study, "trial": trial, "number": number}
+            db["attempts"].insert({**key, "status": "running", "started_at": now})
             db["trials"].update((study, trial), {"status": "running"})
         folder = self._home.attempt(study, trial, number)
         return AttemptFacts(number=number, folder=folder, status="running", started_at=now)
@@ -236,19 +226,11 @@ class Ledger:
     def end_attempt(
         self, study: str, trial: str, attempt: AttemptFacts, trial_status: TrialStatus
     ) -> None:
-        """Store how an attempt ended, and with it where that leaves its trial."""
+        """Store how an attempt ended, and the status of its trial from then on."""
         with self._writing(study) as db:
             db["attempts"].update(
                 (study, trial, attempt.number),
-                {
-                    "status": attempt.status,
-                    "cause": attempt.cause,
-                    "charged": attempt.charged,
-                    "manifest": attempt.manifest,
-                    "seconds": attempt.seconds,
-                    "summary": dict(attempt.summary),
-                    "ended_at": time.time(),
-                },
+                {name: getattr(attempt, name) for name in _ENDING} | {"ended_at": time.time()},
             )
             db["trials"].update((study, trial), {"status": trial_status})
 

@@ -1,4 +1,4 @@
-"""What the ledger's rows say, as facts. Plain SELECTs, so that `status` needs no sqlite-utils."""
+"""The ledger's rows as facts. Plain SELECTs, so that `status` needs no sqlite-utils."""
 
 import difflib
 import json

@@ -1,8 +1,7 @@
-"""What a hypothesis about a logged metric takes for granted."""
+"""What a hypothesis on a logged metric assumes where the plan says nothing else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 from swarm.train.metric_table import LOGGED
@@ -38,18 +37,10 @@ _TESTED = (
         aliases=("accuracy", "pass@1", "held out accuracy", "eval accuracy", "test accuracy"),
     ),
     Metric(
-        "eval/proxy",
-        "up",
-        0.05,
-        0.03,
-        aliases=("held out proxy", "held out reward", "eval reward"),
+        "eval/proxy", "up", 0.05, 0.03, aliases=("held out proxy", "held out reward", "eval reward")
     ),
     Metric(
-        "reward/mean",
-        "up",
-        0.05,
-        0.03,
-        aliases=("training reward", "train reward", "mean reward"),
+        "reward/mean", "up", 0.05, 0.03, aliases=("training reward", "train reward", "mean reward")
     ),
     Metric(
         "policy/entropy",
@@ -107,9 +98,10 @@ _TESTED = (
 )
 
 #: Every metric of a run folder by name. Those with a `min_effect` may carry a hypothesis.
-METRICS: Mapping[str, Metric] = MappingProxyType(
-    {name: Metric(name) for name in LOGGED} | {metric.name: metric for metric in _TESTED}
-)
+METRICS: Mapping[str, Metric] = {
+    **{name: Metric(name) for name in LOGGED},
+    **{metric.name: metric for metric in _TESTED},
+}
 
 
 def unit_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the user asks of `start`: parsed before anything is planned, written as a command again."""
+"""The options of `start`, and the command line that they amount to."""
 
 import json
 import re
@@ -11,15 +11,8 @@ from autoresearch.study.plan import Profile
 from swarm.config.base import JsonValue, Settings
 from swarm.errors import Refusal
 
-LARGEST_SEED = 2**31 - 1
-_FLAGS: Mapping[str, str] = {
-    "playbook": "--playbook",
-    "profile": "--profile",
-    "model": "--model",
-    "task": "--task",
-    "seed": "--seed",
-    "planner": "--planner",
-}
+#: Options of `start` that are written as `--NAME VALUE`.
+_FLAGS = ("playbook", "profile", "model", "task", "seed", "planner")
 
 
 class StartOptions(Settings):
@@ -43,10 +36,10 @@ def start_command(options: StartOptions) -> str:
     if options.plan is not None:
         return shlex.join(["autoresearch", "start", "--plan", options.plan])
     words = ["autoresearch", "start", options.topic]
-    for name, flag in _FLAGS.items():
+    for name in _FLAGS:
         value = getattr(options, name)
         if value != StartOptions.model_fields[name].default:
-            words += [flag, str(value)]
+            words += [f"--{name}", str(value)]
     for path, value in options.set.items():
         words += ["--set", f"{path}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)
@@ -54,6 +47,6 @@ def start_command(options: StartOptions) -> str:
 
 def parse_seed(text: str) -> int:
     """A seed: a whole number from 0 to 2^31 - 1. Raises Refusal."""
-    if not re.fullmatch(r"\d{1,10}", text.strip()) or int(text) > LARGEST_SEED:
+    if not re.fullmatch(r"\d{1,10}", text.strip()) or int(text) >= 2**31:
         raise Refusal("seed", f"{text!r} is not a seed", "give a whole number from 0 to 2147483647")
     return int(text)

@@ -16,7 +16,6 @@ Phase = Literal["pilot", "tuning", "confirm"]
 Direction = Literal["greater", "less", "different"]
 Profile = Literal["smoke", "quick", "full"]
 
-
 #: Distance between the seeds of two copies of one configuration: more than any registered seed.
 REPLICATE_STRIDE = 100_000_000
 
@@ -161,10 +160,7 @@ class Plan(Settings):
 
     def arm(self, arm_id: str) -> Arm:
         """The arm of this id. Raises KeyError."""
-        for arm in self.arms:
-            if arm.id == arm_id:
-                return arm
-        raise KeyError(arm_id)
+        return {arm.id: arm for arm in self.arms}[arm_id]
 
     def train_config(
         self, arm_id: str, task: str, seed: int, nuisance: Mapping[str, JsonValue]
@@ -206,27 +202,15 @@ class TrialSpec(Settings):
     @property
     def id(self) -> str:
         """First 16 hex digits of a sha256 over all that could change the outcome."""
-        return canonical_digest(
-            [
-                self.registration,
-                self.phase,
-                self.round,
-                self.arm,
-                self.task,
-                self.seed,
-                self.config.model_dump(mode="json"),
-            ]
-        )[:16]
+        asked = (self.registration, self.phase, self.round, self.arm, self.task, self.seed)
+        return canonical_digest([*asked, self.config.model_dump(mode="json")])[:16]
 
 
 class TrialScore(Settings):
-    """What analysis sees of one ended trial, on one metric.
-
-    An empty `metric` stands for every hypothesis' metric: enough where they share one.
-    """
+    """What analysis sees of one ended trial, on one metric."""
 
     trial: str
-    metric: str = ""
+    metric: str
     phase: Phase
     arm: str
     task: str

@@ -6,11 +6,11 @@ from typing import Any
 from swarm.config.train import TrainConfig
 from swarm.train.alarms import Alarm, alarms
 
-LOOK_EVERY = 5  # rows, between two looks
+LOOK_EVERY = 5  # rows between two looks
 
 
 class RaisedAlarms:
-    """The alarms of one run so far. They are notes for a report: nothing is stopped by one."""
+    """The alarms of one run so far. They are notes for a report and do not stop the run."""
 
     def __init__(self, config: TrainConfig) -> None:
         self._config = config
@@ -18,7 +18,7 @@ class RaisedAlarms:
         self._kinds: set[str] = set()
 
     def new(self, rows: Sequence[Mapping[str, Any]], *, ended: bool = False) -> list[Alarm]:
-        """The alarms in a run's rows, all from its first on, that it had not raised before."""
+        """The alarms that a run had not raised before; `rows` are all its rows so far."""
         if not ended and len(rows) - self._looked_at < LOOK_EVERY:
             return []
         self._looked_at = len(rows)

@@ -8,7 +8,7 @@ from autoresearch.study.plan import TrialScore
 
 
 def scores(
-    by_arm: Mapping[str, Sequence[float | None]], *, task: str = "sort", metric: str = ""
+    by_arm: Mapping[str, Sequence[float | None]], *, task: str = "sort", metric: str = "eval/acc"
 ) -> list[TrialScore]:
     """One score per arm and confirmation seed, in the order of the seeds; None has failed."""
     return [

@@ -10,6 +10,7 @@ from typing import Any
 from autoresearch.execute.observer import Silent
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.runner import run_trials
+from autoresearch.execute.stop import stop_requests
 from autoresearch.study import plan
 from autoresearch.study.budget import Budget
 from autoresearch.study.facts import TrialFacts
@@ -65,16 +66,17 @@ class Turn:
     clock: Callable[[], float] = time.monotonic
 
     def run(self, trials: Sequence[TrialSpec], projector: Projector | None = None) -> None:
-        run_trials(
-            self.ledger,
-            STUDY,
-            trials,
-            cluster=self.cluster,
-            home=self.home,
-            budget=Budget(self.ledger, STUDY, self.limits, self.clock),
-            observer=self.notebook,
-            projector=projector,
-        )
+        with stop_requests(self.home.pause_flag(STUDY)) as stop:
+            run_trials(
+                self.ledger,
+                STUDY,
+                trials,
+                cluster=self.cluster,
+                budget=Budget(self.ledger, STUDY, self.limits, self.clock),
+                observer=self.notebook,
+                projector=projector or Projector(self.home, STUDY, "not shown"),
+                stop=stop,
+            )
 
     def trials(self) -> dict[int, TrialFacts]:
         """The study's trials by seed."""

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
+from autoresearch.analysis.claims import claims_of as claims_of_evidence
+from autoresearch.analysis.evidence import Evidence
 from autoresearch.design.seeds import allot
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
@@ -325,6 +327,11 @@ def confirm_scores(facts: StudyFacts, arm: str) -> list[float]:
             values = [r["metrics"]["eval/acc"] for r in rows if "eval/acc" in r["metrics"]]
             found.append(float(np.mean(values[-3:])))
     return found
+
+
+def compute(facts: StudyFacts) -> ClaimSet:
+    """All claims of a study."""
+    return claims_of_evidence(Evidence(facts))
 
 
 def claims_of(home: Path, shape: Shape) -> ClaimSet:

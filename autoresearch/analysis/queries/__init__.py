@@ -1,59 +1,20 @@
 """The queries that claims are computed by, and recomputed by when a report is verified."""
 
+import inspect
 from collections.abc import Callable, Mapping
 
 from autoresearch.analysis.evidence import Answer
 from autoresearch.analysis.queries import accounts, noise, outcomes
 
-QUERIES: Mapping[str, Callable[..., Answer | None]] = {
-    "outcomes.verdict": outcomes.verdict,
-    "outcomes.reason": outcomes.reason,
-    "outcomes.effect": outcomes.effect,
-    "outcomes.direction": outcomes.direction,
-    "outcomes.p_value": outcomes.p_value,
-    "outcomes.p_equivalence": outcomes.p_equivalence,
-    "outcomes.seeds_scored": outcomes.seeds_scored,
-    "outcomes.seed_score": outcomes.seed_score,
-    "outcomes.arm_mean": outcomes.arm_mean,
-    "outcomes.arm_sd": outcomes.arm_sd,
-    "outcomes.final_mean": outcomes.final_mean,
-    "outcomes.curve_mean": outcomes.curve_mean,
-    "sizing.pilot_mean": noise.pilot_mean,
-    "sizing.pilot_sd": noise.pilot_sd,
-    "sizing.seed_sd": noise.seed_sd,
-    "sizing.detectable": noise.detectable,
-    "sizing.needed": noise.needed,
-    "sizing.candidate_value": noise.candidate_value,
-    "sizing.candidate_score": noise.candidate_score,
-    "sizing.tuning_choice": noise.tuning_choice,
-    "accounts.rule": accounts.rule,
-    "accounts.hypothesis": accounts.hypothesis,
-    "accounts.plan_field": accounts.plan_field,
-    "accounts.note": accounts.note,
-    "accounts.base_setting": accounts.base_setting,
-    "accounts.tuning_rule": accounts.tuning_rule,
-    "accounts.confidence": accounts.confidence,
-    "accounts.arm_confidence": accounts.arm_confidence,
-    "accounts.looks": accounts.looks,
-    "accounts.look": accounts.look,
-    "accounts.seeds": accounts.seeds,
-    "accounts.study_seed": accounts.study_seed,
-    "accounts.start_command": accounts.start_command,
-    "accounts.registered_at": accounts.registered_at,
-    "accounts.first_trial_at": accounts.first_trial_at,
-    "accounts.trials": accounts.trials,
-    "accounts.attempts": accounts.attempts,
-    "accounts.retries": accounts.retries,
-    "accounts.trial": accounts.trial,
-    "accounts.deviation": accounts.deviation,
-    "accounts.alarm": accounts.alarm,
-    "accounts.trial_seconds": accounts.trial_seconds,
-    "accounts.seconds_per_trial": accounts.seconds_per_trial,
-    "accounts.wall_seconds": accounts.wall_seconds,
-    "accounts.outside_share": accounts.outside_share,
-    "accounts.tokens": accounts.tokens,
-    "accounts.adapter": accounts.adapter,
-    "accounts.fingerprint": accounts.fingerprint,
-    "accounts.full_profile": accounts.full_profile,
+_ROOMS = {"outcomes": outcomes, "sizing": noise, "accounts": accounts}
+
+QUERIES: Mapping[str, Callable[..., Answer]] = {
+    f"{room}.{name}": function
+    for room, module in _ROOMS.items()
+    for name, function in inspect.getmembers(module, inspect.isfunction)
+    if function.__module__ == module.__name__ and not name.startswith("_")
 }
-"""What a claim's query names. `accounts` are claims of kind `accounting`, all others outcomes."""
+"""What a claim's query names: every public function of the three modules.
+
+`accounts` are claims of kind `accounting`, all others outcomes.
+"""

@@ -1,20 +1,17 @@
 """The queries behind accounting claims: the registered rules, what ran, and what it cost.
 
-Each public function answers one question from the ledger's facts, or None where there is no
-answer. Only token counts need run folders.
+Each public function is a query. It answers one question from the ledger's facts; only token counts
+need run folders.
 """
 
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
-from autoresearch.analysis.evidence import Answer, Evidence, run_of
-from autoresearch.analysis.queries import noise
+from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of
 from autoresearch.design.seeds import BLOCK
-from autoresearch.study.facts import ENDED, AttemptFacts, TrialFacts
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.facts import AttemptFacts, TrialFacts, busy_seconds
 from swarm.config.paths import setting
 from swarm.disk.folder import ADAPTER
 
@@ -51,7 +48,7 @@ def tuning_rule(evidence: Evidence, *, name: str) -> Answer:
 
 def confidence(evidence: Evidence) -> Answer:
     """Confidence of the interval of an effect at one look."""
-    return Answer(1 - noise.level(evidence))
+    return Answer(1 - evidence.level)
 
 
 def arm_confidence(evidence: Evidence) -> Answer:
@@ -85,39 +82,32 @@ def start_command(evidence: Evidence) -> Answer:
     plan, started = evidence.plan, evidence.facts.records.get("start")
     if started is not None:
         return Answer(str(started["command"]))
-    seed = plan.seeds.confirm[0] // BLOCK
     return Answer(
         f"autoresearch start {shlex.quote(plan.topic)} --playbook {plan.playbook}"
-        f" --profile {plan.profile} --seed {seed}"
+        f" --profile {plan.profile} --seed {study_seed(evidence).value}"
     )
 
 
-def registered_at(evidence: Evidence) -> Answer | None:
+def registered_at(evidence: Evidence) -> Answer:
     """When the plan was frozen, in UTC."""
-    at = evidence.facts.registered_at
-    if at is None:
-        return None
-    return Answer(datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+    return Answer(_utc(evidence.facts.registered_at))
 
 
-def first_trial_at(evidence: Evidence) -> Answer | None:
+def first_trial_at(evidence: Evidence) -> Answer:
     """When the first attempt of any trial started, in UTC."""
     started = [a.started_at for _, a in _attempts(evidence) if a.started_at]
-    if not started:
-        return None
-    return Answer(datetime.fromtimestamp(min(started), UTC).strftime("%Y-%m-%d %H:%M:%S UTC"))
+    return Answer(_utc(min(started, default=None)))
 
 
 def trials(evidence: Evidence, *, phase: str = "", status: str = "", arm: str = "") -> Answer:
     """How many trials there are, of one phase, status or arm where these are named."""
-    found = [
-        trial
-        for trial in evidence.facts.trials
-        if phase in ("", trial.spec.phase)
+    count = sum(
+        phase in ("", trial.spec.phase)
         and status in ("", trial.status)
         and arm in ("", trial.spec.arm)
-    ]
-    return Answer(len(found))
+        for trial in evidence.facts.trials
+    )
+    return Answer(count)
 
 
 def attempts(evidence: Evidence, *, status: str = "") -> Answer:
@@ -131,19 +121,16 @@ def retries(evidence: Evidence) -> Answer:
 
 
 def trial(evidence: Evidence, *, trial: str, field: str) -> Answer:
-    """A field of one trial: of its spec, or `status`, `causes` or `attempts`. Raises KeyError."""
+    """A field of one trial: of its spec, or `status`, `causes` or `attempts`."""
     facts = {t.spec.id: t for t in evidence.facts.trials}[trial]
-    if field in TrialSpec.model_fields:
-        value: object = getattr(facts.spec, field)
-    else:
-        more = {"status": facts.status, "causes": _causes(facts), "attempts": len(facts.attempts)}
-        value = more[field]
+    more = {"status": facts.status, "causes": _causes(facts), "attempts": len(facts.attempts)}
+    value = more[field] if field in more else getattr(facts.spec, field)
     return Answer(_plain(value), runs=(run_of(facts),))
 
 
 def deviation(evidence: Evidence, *, index: int) -> Answer:
     """How the study departed from its plan: the text of one deviation, counted from 0."""
-    return Answer(str(deviations(evidence)[index]["detail"].get("text", "")))
+    return Answer(str(evidence.events("deviation")[index]["text"]))
 
 
 def alarm(evidence: Evidence, *, alarm: str, phase: str, arm: str, field: str) -> Answer:
@@ -152,7 +139,7 @@ def alarm(evidence: Evidence, *, alarm: str, phase: str, arm: str, field: str) -
     `trials` is how many raised it, `step` the earliest step at which one did, `cause` what the
     first of them said.
     """
-    rows = [detail for key, detail in _alarms(evidence) if key == (alarm, phase, arm)]
+    rows = evidence.alarms[alarm, phase, arm]
     values = {
         "trials": len({row["trial"] for row in rows}),
         "step": min(row["step"] for row in rows),
@@ -167,28 +154,25 @@ def trial_seconds(evidence: Evidence, *, phase: str = "") -> Answer:
     return Answer(math.fsum(spent), n=len(spent))
 
 
-def seconds_per_trial(evidence: Evidence) -> Answer | None:
+def seconds_per_trial(evidence: Evidence) -> Answer:
     """Mean seconds of the attempts that finished; n counts them."""
     spent = [a.seconds for _, a in _attempts(evidence) if a.status == "finished"]
-    return Answer(math.fsum(spent) / len(spent), n=len(spent)) if spent else None
+    return Answer(mean(spent) if spent else None, n=len(spent))
 
 
-def wall_seconds(evidence: Evidence) -> Answer | None:
+def wall_seconds(evidence: Evidence) -> Answer:
     """From the study's creation to the end of its last attempt, pauses included."""
-    spans = _spans(evidence)
-    return Answer(max(e for _, e in spans) - evidence.facts.created_at) if spans else None
+    ends = [a.started_at + a.seconds for _, a in _attempts(evidence) if a.started_at]
+    return Answer(max(ends) - evidence.facts.created_at if ends else None)
 
 
-def outside_share(evidence: Evidence) -> Answer | None:
+def outside_share(evidence: Evidence) -> Answer:
     """The share of `wall_seconds` in which no attempt ran."""
-    spans, wall = _spans(evidence), wall_seconds(evidence)
-    if wall is None or not float(wall.value) > 0:
-        return None
-    covered, end = 0.0, -math.inf
-    for start, stop in sorted(spans):
-        covered += max(0.0, stop - max(start, end))
-        end = max(end, stop)
-    return Answer(max(0.0, 1 - covered / float(wall.value)))
+    wall = wall_seconds(evidence).value
+    if wall is None or not float(wall) > 0:
+        return Answer(None)
+    busy = busy_seconds(evidence.facts.trials, since=0.0)
+    return Answer(max(0.0, 1 - busy / float(wall)))
 
 
 def tokens(evidence: Evidence, *, metric: str) -> Answer:
@@ -198,13 +182,13 @@ def tokens(evidence: Evidence, *, metric: str) -> Answer:
     return Answer(round(total), n=len(counted), runs=tuple(map(run_of, counted)))
 
 
-def adapter(evidence: Evidence, *, arm: str) -> Answer | None:
+def adapter(evidence: Evidence, *, arm: str) -> Answer:
     """Where in the study's folder the adapter of an arm's first finished run lies."""
     for found in evidence.trials("confirm"):
         if found.spec.arm == arm and found.status == "finished" and found.folder is not None:
             path = "/".join((*found.folder.parts[-3:], ADAPTER))
             return Answer(path, runs=(run_of(found),))
-    return None
+    return Answer(None)
 
 
 def fingerprint(evidence: Evidence, *, name: str) -> Answer:
@@ -217,27 +201,8 @@ def full_profile(evidence: Evidence, *, name: str) -> Answer:
     return Answer(_plain(evidence.facts.records["full"][name]))
 
 
-def deviations(evidence: Evidence) -> list[Mapping[str, Any]]:
-    """The events that say so, in the order in which they were recorded."""
-    return [event for event in evidence.facts.events if event.get("kind") == "deviation"]
-
-
-def alarm_keys(evidence: Evidence) -> list[tuple[str, str, str]]:
-    """Kind, phase and arm of every alarm, each once, in the order in which they were raised."""
-    return list(dict.fromkeys(key for key, _ in _alarms(evidence)))
-
-
-def troubled(evidence: Evidence) -> list[TrialFacts]:
-    """Trials that failed or diverged, or ended only after a failed or lost attempt."""
-    return [
-        trial
-        for trial in evidence.facts.trials
-        if trial.status in ENDED and (trial.status != "finished" or len(trial.attempts) > 1)
-    ]
-
-
 def _causes(trial: TrialFacts) -> str:
-    """Why its attempts ended other than finished, equal ones together."""
+    """Why attempts failed, diverged or were lost; those with the same cause together."""
     found: dict[tuple[str, str], list[str]] = {}
     for attempt in trial.attempts:
         if attempt.status not in ("finished", "running"):
@@ -249,25 +214,13 @@ def _causes(trial: TrialFacts) -> str:
     )
 
 
-def _alarms(evidence: Evidence) -> Iterator[tuple[tuple[str, str, str], Mapping[str, Any]]]:
-    phases = {trial.spec.id: trial.spec.phase for trial in evidence.facts.trials}
-    for event in evidence.facts.events:
-        if event.get("kind") == "alarm":
-            detail = event["detail"]
-            yield (detail["alarm"], phases[detail["trial"]], detail["arm"]), detail
-
-
 def _attempts(evidence: Evidence) -> Iterable[tuple[TrialFacts, AttemptFacts]]:
     return ((trial, attempt) for trial in evidence.facts.trials for attempt in trial.attempts)
 
 
-def _spans(evidence: Evidence) -> list[tuple[float, float]]:
-    """Start and end of every attempt, in Unix time."""
-    return [
-        (attempt.started_at, attempt.started_at + attempt.seconds)
-        for _, attempt in _attempts(evidence)
-        if attempt.started_at
-    ]
+def _utc(at: float | None) -> str | None:
+    """A Unix time as the report shows it."""
+    return None if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S UTC}"
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -1,13 +1,13 @@
 """The queries behind claims on noise, power and tuning: what the study could have seen.
 
-Each public function answers one question from the evidence, or None where there is no answer.
+Each public function is a query. It answers one question from the evidence.
 """
 
-from autoresearch.analysis.evidence import Answer, Evidence, mean, run_of
-from autoresearch.analysis.queries.outcomes import runs_compared
+from dataclasses import replace
+
+from autoresearch.analysis.evidence import Answer, Evidence, mean
 from autoresearch.analysis.scores import by_candidate, by_seed, primary_metric
 from autoresearch.analysis.statistics import pooled_sd
-from autoresearch.design.looks import nominal_alpha
 from autoresearch.design.power import detectable_effect, seeds_needed
 from autoresearch.design.tuning import best
 from swarm.config.paths import setting
@@ -16,24 +16,19 @@ MOST_SEEDS = 200
 """Seeds an arm beyond which no study is proposed."""
 
 
-def pilot_mean(evidence: Evidence) -> Answer | None:
+def pilot_mean(evidence: Evidence) -> Answer:
     """Mean pilot score on the primary metric."""
     values = [value for arm in _pilot(evidence) for value in arm]
-    if not values:
-        return None
-    return Answer(mean(values), len(values), runs=_runs(evidence, "pilot"))
+    return Answer(mean(values) if values else None, len(values), runs=evidence.runs("pilot"))
 
 
-def pilot_sd(evidence: Evidence) -> Answer | None:
+def pilot_sd(evidence: Evidence) -> Answer:
     """Standard deviation between pilot seeds, within arms, on the primary metric."""
     arms = _pilot(evidence)
-    found = pooled_sd(arms)
-    if found is None:
-        return None
-    return Answer(found, sum(map(len, arms)), runs=_runs(evidence, "pilot"))
+    return Answer(pooled_sd(arms), sum(map(len, arms)), runs=evidence.runs("pilot"))
 
 
-def seed_sd(evidence: Evidence, *, hypothesis: str) -> Answer | None:
+def seed_sd(evidence: Evidence, *, hypothesis: str) -> Answer:
     """The spread that a hypothesis' test works against; n is the smaller arm's.
 
     For `welch` the standard deviation between seeds within its arms, for `paired` that of the
@@ -46,67 +41,54 @@ def seed_sd(evidence: Evidence, *, hypothesis: str) -> Answer | None:
         arms = [[a[seed] - b[seed] for seed in a if seed in b]]
     else:
         arms = [list(a.values()), list(b.values())]
-    found = pooled_sd(arms)
-    if found is None:
-        return None
-    return Answer(found, min(map(len, arms)), runs=runs_compared(evidence, hypothesis))
+    runs = evidence.runs("confirm", arm=(claim.arm, claim.versus))
+    return Answer(pooled_sd(arms), min(map(len, arms)), runs=runs)
 
 
-def detectable(evidence: Evidence, *, hypothesis: str) -> Answer | None:
+def detectable(evidence: Evidence, *, hypothesis: str) -> Answer:
     """The true effect that this look shows with the registered power, at the spread it saw."""
     spread, rules = seed_sd(evidence, hypothesis=hypothesis), evidence.plan.decision
-    if spread is None or spread.n is None or spread.n < 2:
-        return None
+    if spread.value is None or spread.n is None or spread.n < 2:
+        return Answer(None)
     found = detectable_effect(
-        float(spread.value), spread.n, alpha=level(evidence), power=rules.power, test=rules.test
+        float(spread.value), spread.n, alpha=evidence.level, power=rules.power, test=rules.test
     )
-    return Answer(found, spread.n, runs=spread.runs)
+    return replace(spread, value=found)
 
 
-def needed(evidence: Evidence, *, hypothesis: str) -> Answer | None:
-    """Seeds an arm that show min_effect with the registered power; None above MOST_SEEDS."""
+def needed(evidence: Evidence, *, hypothesis: str) -> Answer:
+    """Seeds an arm that show min_effect with the registered power; unknown above MOST_SEEDS."""
     spread, rules = seed_sd(evidence, hypothesis=hypothesis), evidence.plan.decision
-    if spread is None:
-        return None
+    if spread.value is None:
+        return Answer(None)
     found = seeds_needed(
         evidence.hypothesis(hypothesis).min_effect,
         float(spread.value),
-        alpha=level(evidence),
+        alpha=evidence.level,
         power=rules.power,
         most=MOST_SEEDS,
         test=rules.test,
     )
-    return None if found is None else Answer(found, spread.n, runs=spread.runs)
+    return replace(spread, value=found)
 
 
 def candidate_value(evidence: Evidence, *, label: str) -> Answer:
     """The nuisance value that a tuning candidate stands for. Raises KeyError if it never ran."""
-    return Answer(_values(evidence)[label], runs=_runs(evidence, "tuning", label))
+    return Answer(_values(evidence)[label], runs=evidence.runs("tuning", label=[label]))
 
 
-def candidate_score(evidence: Evidence, *, label: str) -> Answer | None:
+def candidate_score(evidence: Evidence, *, label: str) -> Answer:
     """A candidate's mean score, pooled over arms, tasks and tuning seeds; n counts its runs."""
-    found, runs = _scores(evidence)[label], _runs(evidence, "tuning", label)
-    return None if found is None else Answer(found, len(runs), runs=runs)
+    runs = evidence.runs("tuning", label=[label])
+    return Answer(_scores(evidence)[label], len(runs), runs=runs)
 
 
-def tuning_choice(evidence: Evidence) -> Answer | None:
+def tuning_choice(evidence: Evidence) -> Answer:
     """The best candidate's nuisance value: what confirmation uses."""
-    values, scores = _values(evidence), _scores(evidence)
-    told = [(values[label], score) for label, score in scores.items()]
-    if not any(score is not None for _, score in told):
-        return None
-    return Answer(best(told), runs=_runs(evidence, "tuning"))
-
-
-def level(evidence: Evidence) -> float:
-    """The two-sided level of the test at each look."""
-    return nominal_alpha(evidence.plan.decision.alpha, evidence.looks)
-
-
-def candidate_labels(evidence: Evidence) -> list[str]:
-    """The tuning candidates in the order in which they ran."""
-    return list(_values(evidence))
+    values = _values(evidence)
+    told = [(values[label], score) for label, score in _scores(evidence).items()]
+    scored = any(score is not None for _, score in told)
+    return Answer(best(told) if scored else None, runs=evidence.runs("tuning"))
 
 
 def _pilot(evidence: Evidence) -> list[list[float]]:
@@ -127,11 +109,3 @@ def _values(evidence: Evidence) -> dict[str, float]:
 
 def _scores(evidence: Evidence) -> dict[str, float | None]:
     return by_candidate(evidence.scores("tuning", primary_metric(evidence.plan)))
-
-
-def _runs(evidence: Evidence, phase: str, label: str | None = None) -> tuple[str, ...]:
-    return tuple(
-        run_of(trial)
-        for trial in evidence.trials(phase)
-        if label is None or trial.spec.label == label
-    )

@@ -1,9 +1,9 @@
 """One study with a hypothesis on length, and its claims."""
 
 import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, compute, make_study
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import Claim
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from support.synthetic_study import CONTROL, Shape, make_study
+from support.synthetic_study import CONTROL, Shape, compute, make_study
 
 from autoresearch.analysis import claim_ids
-from autoresearch.analysis.claims import compute
 from autoresearch.study.home import Home
 
 
@@ -14,8 +13,8 @@ def test_ids_are_those_that_reports_have_always_had() -> None:
     assert claim_ids.under("H1", "n.arm") == "H1.n.arm"
     assert claim_ids.arm("mean", "eval/acc", "a") == "arm.eval/acc.a.mean"
     assert claim_ids.arm("sd", "eval/acc", "a", "reverse") == "task.eval/acc.a.reverse.sd"
-    assert claim_ids.score("eval/acc", "a", "reverse", 7) == "score.eval/acc.a.reverse.7"
-    assert claim_ids.final("reward/mean", "a") == "final.reward/mean.a"
+    assert claim_ids.under("score", "eval/acc", "a", "reverse", 7) == "score.eval/acc.a.reverse.7"
+    assert claim_ids.under("final", "reward/mean", "a") == "final.reward/mean.a"
     assert claim_ids.curve("eval/acc", "a", 20) == "curve.eval/acc.a.20"
 
 

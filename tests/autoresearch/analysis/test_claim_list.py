@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
 
-from autoresearch.analysis.claims import compute
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, answer, compute
+from autoresearch.analysis.claims import ClaimSet, answer
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home

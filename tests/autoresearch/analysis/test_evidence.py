@@ -1,14 +1,14 @@
 """Evidence that was touched decides nothing."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, compute, make_study
 
-from autoresearch.analysis.claims import compute
-from autoresearch.analysis.evidence import EVALUATOR_CHANGED, damage
+from autoresearch.analysis.evidence import EVALUATOR_CHANGED, Evidence, damage
 from autoresearch.study.home import Home
-from swarm.disk.folder import METRICS
+from swarm.disk.folder import METRICS, read_series
 
 
 def test_changed_evidence_makes_verdicts_invalid(tmp_path: Path) -> None:
@@ -46,3 +46,14 @@ def test_another_evaluator_than_at_the_freeze_is_invalid(tmp_path: Path) -> None
     verdict = compute(replace(facts, records=changed)).verdicts[0]
     assert verdict.verdict == "invalid"
     assert "judges answers changed" in verdict.reason
+
+
+def test_points_are_finite_and_in_step_order(tmp_path: Path) -> None:
+    facts = make_study(Home(tmp_path))
+    evidence, trial = Evidence(facts), facts.of_phase("confirm")[0]
+    assert trial.folder is not None
+    name = "completions/mean_length_wrong"
+    logged = read_series(trial.folder, name)
+    kept = evidence.points(trial, name)
+    assert 0 < len(kept) < len(logged)
+    assert kept == [point for point in logged if math.isfinite(point[2])]

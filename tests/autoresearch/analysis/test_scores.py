@@ -1,15 +1,14 @@
-import math
 from pathlib import Path
 
 import pytest
 from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 
-from autoresearch.analysis.scores import by_candidate, by_seed, final_value, score, scores, series
+from autoresearch.analysis.evidence import Evidence
+from autoresearch.analysis.scores import by_candidate, by_seed, final_value, score
 from autoresearch.study.home import Home
 from autoresearch.study.plan import TrialScore
 from swarm.config.parts import EvalSettings
 from swarm.config.train import TrainConfig
-from swarm.disk.folder import RunWriter
 
 CONFIG = TrainConfig(steps=40, evaluation=EvalSettings(every=10))
 
@@ -26,13 +25,6 @@ def make_score(arm: str, seed: int, value: float | None, task: str = "a", label:
         status="failed" if value is None else "finished",
         value=value,
     )
-
-
-def test_series_leaves_out_what_is_not_finite(tmp_path: Path) -> None:
-    writer = RunWriter(tmp_path)
-    for step, value in enumerate((1.0, math.nan, math.inf, 2.0)):
-        writer.metrics(step, step * 1.5, {"x": value})
-    assert series(tmp_path, "x") == [(0, 0.0, 1.0), (3, 4.5, 2.0)]
 
 
 def test_an_eval_metric_scores_the_mean_of_its_last_evaluations() -> None:
@@ -59,18 +51,18 @@ def test_diverged_scores_the_floor_and_failed_nothing(tmp_path: Path) -> None:
         failed=(("confirm", CONTROL, 7204),), diverged=(("confirm", TREATMENT, 7203),), lost=()
     )
     facts = make_study(Home(tmp_path), shape)
-    found = {(s.arm, s.seed): s for s in scores(facts, "confirm")}
+    found = {(s.arm, s.seed): s for s in Evidence(facts).scores("confirm", "eval/acc")}
     assert (found[CONTROL, 7204].status, found[CONTROL, 7204].value) == ("failed", None)
     assert (found[TREATMENT, 7203].status, found[TREATMENT, 7203].value) == ("diverged", 0.0)
     assert found[CONTROL, 7200].value == pytest.approx(0.6, abs=0.06)
     assert len(found) == 10
 
 
-def test_scores_cover_every_hypothesis_metric(tmp_path: Path) -> None:
-    facts = make_study(Home(tmp_path), Shape(length_hypothesis=True))
-    metrics = [s.metric for s in scores(facts, "confirm")]
-    assert metrics == ["eval/acc"] * 10 + ["completions/mean_length_wrong"] * 10
-    assert {s.metric for s in scores(facts, "pilot", ["eval/acc"])} == {"eval/acc"}
+def test_the_score_of_a_trial_is_read_from_its_folder(tmp_path: Path) -> None:
+    facts = make_study(Home(tmp_path))
+    assert facts.plan is not None
+    known = Evidence(facts).scores("confirm", "eval/acc")
+    assert [score(trial, facts.plan) for trial in facts.of_phase("confirm")] == known
 
 
 def test_a_running_trial_has_no_score(tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def test_paired_agrees_with_scipy():
 def test_one_sided_p_values_agree_with_scipy(alternative):
     known = ttest_ind(A, B, equal_var=False, alternative=alternative).pvalue
     ours = contrast(A, B)
-    assert {"greater": ours.p_greater, "less": ours.p_less}[alternative] == pytest.approx(known)
+    tail = {"greater": ours.p_above, "less": ours.p_below}[alternative]
+    assert tail(0.0) == pytest.approx(known)
 
 
 @pytest.mark.parametrize("delta", [0.02, 0.1, 0.3])
@@ -55,9 +56,7 @@ def test_tost_agrees_with_statsmodels(delta):
 
 def test_the_mean_interval_agrees_with_scipy():
     known = ttest_1samp(A, 0).confidence_interval(0.95)
-    ours = mean_interval(A, 0.05)
-    assert (ours.low, ours.high) == pytest.approx((known.low, known.high))
-    assert (ours.mean, ours.n) == (pytest.approx(0.666), 5)
+    assert mean_interval(A, 0.05) == pytest.approx((0.666, known.low, known.high))
 
 
 def test_the_pooled_sd_is_unknown_without_two_scores_that_differ():
@@ -69,7 +68,6 @@ def test_the_pooled_sd_weighs_arms_by_degrees_of_freedom():
     arms = [A, B[:3], [0.5]]
     squares = 4 * np.var(A, ddof=1) + 2 * np.var(B[:3], ddof=1)
     assert pooled_sd(arms) == pytest.approx(math.sqrt(squares / 6))
-    assert contrast(A, B).sd_pooled == pytest.approx(pooled_sd([A, B]))
 
 
 @given(SCORES, SCORES)
@@ -77,7 +75,7 @@ def test_swapping_the_arms_mirrors_the_contrast(a, b):
     one, other = contrast(a, b), contrast(b, a)
     assert one.effect == pytest.approx(-other.effect, abs=1e-12)
     assert (one.low, one.high) == pytest.approx((-other.high, -other.low), abs=1e-9)
-    assert one.p_greater == pytest.approx(other.p_less)
+    assert one.p_above(0.0) == pytest.approx(other.p_below(0.0))
     assert one.p_two_sided == pytest.approx(other.p_two_sided)
 
 
@@ -123,7 +121,7 @@ def test_without_spread_a_contrast_claims_nothing(a, b, test):
     ours = contrast(a, b, test=test)
     assert ours.effect == pytest.approx(a[0] - b[0])
     assert (ours.low, ours.high) == (-math.inf, math.inf)
-    assert (ours.p_two_sided, ours.p_greater, ours.p_less) == (1.0, 1.0, 1.0)
+    assert (ours.p_two_sided, ours.p_above(0.0), ours.p_below(0.0)) == (1.0, 1.0, 1.0)
     assert tost(a, b, 0.9, test=test) == 1.0
 
 
@@ -146,8 +144,8 @@ def test_tiny_spreads_do_not_underflow():
 
 
 def test_a_mean_without_spread_has_no_bounds():
-    assert mean_interval([0.7], 0.05).high == math.inf
-    assert mean_interval([0.7, 0.7], 0.05).low == -math.inf
+    for values in ([0.7], [0.7, 0.7]):
+        assert mean_interval(values, 0.05) == (0.7, -math.inf, math.inf)
     assert pooled_sd([[0.7, 0.7], [0.1]]) is None
     assert pooled_sd([]) is None
 

@@ -5,7 +5,6 @@ from support.plans import claim, comparison
 from autoresearch.analysis.statistics import contrast, holm, tost
 from autoresearch.analysis.verdicts import decide, should_stop
 from autoresearch.design.looks import nominal_alpha, overall_alpha
-from autoresearch.study.plan import TrialScore
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -218,9 +217,8 @@ def test_smoke_studies_decide_nothing():
 
 
 def test_other_phases_are_left_out():
-    tuning = TrialScore(
-        trial="t", phase="tuning", arm="b", task="sort", seed=200, status="finished", value=9.0
-    )
+    (score,) = scores({"b": [9.0]})
+    tuning = score.model_copy(update={"phase": "tuning"})
     [verdict] = decide(once("greater"), [*scores({"a": A, "b": A}), tuning], look=5, looks=(5,))
     assert verdict.effect == 0.0
 

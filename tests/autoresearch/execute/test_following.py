@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.plans import trial_spec
 
-from autoresearch.execute.following import Following, finite
+from autoresearch.execute.following import Following, last_values
 from autoresearch.study.facts import AttemptFacts
 from swarm.disk.folder import RunWriter
 
@@ -46,21 +46,13 @@ def test_the_last_finite_value_of_each_metric_counts(following: Following) -> No
     writer.metrics(0, 0.0, {"eval/acc": 0.25, "completions/mean_length_wrong": 4.0})
     writer.metrics(1, 1.0, {"eval/acc": 0.5, "completions/mean_length_wrong": math.nan})
     writer.metrics(2, 2.0, {"reward/mean": 0.75})
-    following.read()
-    assert following.last_values() == {
+    assert last_values(following.read()) == {
         "eval/acc": 0.5,
         "completions/mean_length_wrong": 4.0,
         "reward/mean": 0.75,
     }
 
 
-def test_an_alarm_is_raised_once(following: Following) -> None:
-    RunWriter(following.attempt.folder).metrics(0, 0.0, {"loss/policy": math.nan})
-    following.read()
-    assert following.alarms() == []  # too few rows to look at
-    assert [alarm.kind for alarm in following.alarms(ended=True)] == ["non-finite"]
-    assert following.alarms(ended=True) == []
-
-
 def test_what_is_not_a_number_is_left_out() -> None:
-    assert finite({"a": 1.0, "b": math.nan, "c": math.inf, "d": 0}) == {"a": 1.0, "d": 0}
+    row = {"metrics": {"a": 1.0, "b": math.nan, "c": math.inf, "d": 0}}
+    assert last_values([row]) == {"a": 1.0, "d": 0}

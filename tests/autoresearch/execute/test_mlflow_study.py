@@ -2,34 +2,36 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mlflow.tracking import MlflowClient
-from support.mlflow_rows import CONFIG, rows
+from support.mlflow_rows import rows
+from support.plans import trial_spec
 
 from autoresearch.execute.mlflow_study import MlflowStudy
+from autoresearch.study.facts import AttemptFacts
+from autoresearch.study.home import Home
+
+TRIAL = trial_spec(3)
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one MLflow store; each test has a study of its own in it."""
-    return tmp_path_factory.mktemp("runs")
+    store = tmp_path_factory.mktemp("home") / "runs"
+    store.mkdir()
+    return store
 
 
 def opened(store: Path, study: str) -> MlflowStudy:
-    log = store / study / "study.log"
-    return MlflowStudy(f"sqlite:///{store}/mlflow.sqlite", study, f"topic of {study}", log)
+    return MlflowStudy(Home(store.parent), study, f"topic of {study}")
 
 
-def attempt(mlflow: MlflowStudy, trial: str, number: int) -> None:
-    mlflow.attempt(
-        trial,
-        number,
-        name=f"{trial}/{number}",
-        started_at=1000.0,
-        tags={"autoresearch.arm": "adv_std-none", "autoresearch.seed": "3"},
-        config=CONFIG,
-    )
+def attempt(number: int, **fields: Any) -> AttemptFacts:
+    """An attempt that began at second 1000 and, unless a field says otherwise, still runs."""
+    usual: dict[str, Any] = {"status": "running", "started_at": 1000.0}
+    return AttemptFacts(number, Path("nowhere"), **{**usual, **fields})
 
 
 class Shown:
@@ -54,21 +56,26 @@ class Shown:
 
 def test_a_study_is_a_parent_with_a_child_for_each_attempt(store: Path, capfd) -> None:
     with opened(store, "s1") as mlflow:
-        attempt(mlflow, "t1", 1)
-        attempt(mlflow, "t1", 2)
-        mlflow.log("t1", 2, 0, rows(0, 4))
-        mlflow.end("t1", 1, "lost", cause="killed", ended_at=1001.0)
-        mlflow.end("t1", 2, "finished", cause="", ended_at=1002.0)
-        mlflow.end_study("done")
+        mlflow.show(TRIAL, attempt(1), 0, [])
+        mlflow.show(TRIAL, attempt(2), 0, rows(0, 4))
+        mlflow.show(TRIAL, attempt(1, status="lost", cause="killed", seconds=1.0), 0, [])
+        mlflow.show(TRIAL, attempt(2, status="finished", seconds=2.0), 4, [])
+        mlflow.end_study("done", {}, store)
     shown = Shown(store, "s1")
     (parent,) = shown.parents
     assert parent.info.status == "FINISHED"
     assert parent.data.tags["autoresearch.topic"] == "topic of s1"
-    assert shown.children.keys() == {("t1", "1"), ("t1", "2")}
-    lost, finished = shown.children["t1", "1"], shown.children["t1", "2"]
+    assert shown.children.keys() == {(TRIAL.id, "1"), (TRIAL.id, "2")}
+    lost, finished = shown.children[TRIAL.id, "1"], shown.children[TRIAL.id, "2"]
     assert finished.data.tags["mlflow.parentRunId"] == parent.info.run_id
     assert finished.data.tags["autoresearch.study"] == "s1"
-    assert finished.data.tags["autoresearch.arm"] == "adv_std-none"
+    assert finished.data.tags["autoresearch.arm"] == TRIAL.arm
+    assert finished.data.tags["autoresearch.seed"] == "3"
+    assert "autoresearch.label" not in finished.data.tags
+    assert (lost.info.run_name, finished.info.run_name) == (
+        "a reverse seed 3",
+        "a reverse seed 3 #2",
+    )
     assert (finished.info.status, lost.info.status) == ("FINISHED", "KILLED")
     assert (lost.data.tags["autoresearch.status"], lost.data.tags["autoresearch.cause"]) == (
         "lost",
@@ -77,31 +84,27 @@ def test_a_study_is_a_parent_with_a_child_for_each_attempt(store: Path, capfd) -
     assert "autoresearch.cause" not in finished.data.tags
     assert finished.info.end_time == 1_002_000
     assert finished.data.params["optim.lr"] == "0.001"
-    assert shown.steps("t1", 2) == [0, 1, 2, 3]
+    assert shown.steps(TRIAL.id, 2) == [0, 1, 2, 3]
     assert capfd.readouterr() == ("", "")
     assert "mlflow" in (store / "s1" / "study.log").read_text()
 
 
 def test_telling_again_adds_nothing(store: Path) -> None:
     with opened(store, "s2") as mlflow:
-        attempt(mlflow, "t1", 1)
-        mlflow.log("t1", 1, 0, rows(0, 3))
-        mlflow.log("t1", 1, 1, rows(1, 5))
+        mlflow.show(TRIAL, attempt(1), 0, rows(0, 3))
+        mlflow.show(TRIAL, attempt(1), 1, rows(1, 5))
     with opened(store, "s2") as mlflow:
-        attempt(mlflow, "t1", 1)
-        attempt(mlflow, "t1", 1)
-        mlflow.log("t1", 1, 0, rows(0, 5))
-        mlflow.log("t1", 1, 5, rows(5, 6))
-        mlflow.end("t1", 1, "finished", cause="", ended_at=1003.0)
-        mlflow.end("t1", 1, "finished", cause="", ended_at=1003.0)
+        mlflow.show(TRIAL, attempt(1), 0, rows(0, 5))
+        mlflow.show(TRIAL, attempt(1, status="finished", seconds=3.0), 5, rows(5, 6))
+        mlflow.show(TRIAL, attempt(1, status="finished", seconds=3.0), 6, [])
     shown = Shown(store, "s2")
     assert len(shown.parents) == len(shown.children) == 1
-    assert shown.steps("t1", 1) == [0, 1, 2, 3, 4, 5]
+    assert shown.steps(TRIAL.id, 1) == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_study_that_goes_on_is_running_again_until_it_ends(store: Path) -> None:
     with opened(store, "s3") as mlflow:
-        mlflow.end_study("paused")
+        mlflow.end_study("paused", {}, store)
     (parent,) = Shown(store, "s3").parents
     assert (parent.info.status, parent.data.tags["autoresearch.status"]) == ("KILLED", "paused")
     with opened(store, "s3"):
@@ -110,11 +113,9 @@ def test_a_study_that_goes_on_is_running_again_until_it_ends(store: Path) -> Non
 
 
 def test_the_experiment_shows_arm_seed_phase_and_the_metrics_under_test(store: Path) -> None:
-    log = store / "s4" / "study.log"
-    uri = f"sqlite:///{store}/mlflow.sqlite"
-    with MlflowStudy(uri, "s4", "topic", log, ["eval/length", "eval/acc"]):
+    with MlflowStudy(Home(store.parent), "s4", "topic", ["eval/length", "eval/acc"]):
         pass
-    experiment = MlflowClient(uri).get_experiment_by_name("s4")
+    experiment = MlflowClient(f"sqlite:///{store}/mlflow.sqlite").get_experiment_by_name("s4")
     assert experiment is not None
     assert experiment.tags["mlflow.experimentKind"] == "custom_model_development"
     view = json.loads(experiment.tags["mlflow.sharedViewState.training"])

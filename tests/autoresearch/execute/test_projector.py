@@ -9,8 +9,8 @@ from support import fault_entries as entries
 from support.small_trials import STUDY, specs
 
 from autoresearch.execute import projector as module
+from autoresearch.execute.following import Tail
 from autoresearch.execute.projector import Projector, rebuild
-from autoresearch.execute.tail import Tail
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 
@@ -57,8 +57,8 @@ def watch(home: Home, facts: StudyFacts, status: str = "") -> None:
                 running = replace(attempt, status="running")
                 rows = Tail(attempt.folder / "metrics.jsonl").read()
                 for first, row in enumerate(rows):
-                    projector.rows(trial.spec, running, first, [row])
-                projector.ended(trial.spec, attempt)
+                    projector.show(trial.spec, running, first, [row])
+                projector.show(trial.spec, attempt)
         if status:
             projector.study_ended(status, VERDICTS)
     assert projector.problem == ""

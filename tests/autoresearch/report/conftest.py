@@ -1,9 +1,9 @@
 """The claims of one study."""
 
 import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.study.home import Home
 
 

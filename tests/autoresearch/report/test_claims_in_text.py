@@ -3,7 +3,8 @@
 import pytest
 from jinja2 import Environment, StrictUndefined, TemplateSyntaxError, UndefinedError
 
-from autoresearch.analysis.claims import Claim, Query
+from autoresearch.analysis.claim_list import Query
+from autoresearch.analysis.claims import Claim
 from autoresearch.report.claims_in_text import Known, MissingClaim, References, literal, quoted
 from autoresearch.report.narrative import NarrativeError
 

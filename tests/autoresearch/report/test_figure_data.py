@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.report.figure_data import COLUMNS, parse, tables
 from autoresearch.study.home import Home
@@ -27,7 +27,7 @@ def found(tmp_path_factory: pytest.TempPathFactory):
 
 def test_columns_are_the_documented_ones(found) -> None:
     _, _, data = found
-    assert {name: tuple(rows[0]) for name, rows in data.items()} == COLUMNS
+    assert {name: ",".join(rows[0]) for name, rows in data.items()} == COLUMNS
 
 
 def test_a_mean_carries_the_interval_of_its_claim(found) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import Shape, claims_of, make_study
+from support.synthetic_study import Shape, claims_of, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report.claims_in_text import MissingClaim, interval, value
 from autoresearch.report.render import render
 from autoresearch.study.home import Home

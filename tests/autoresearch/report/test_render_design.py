@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report.claims_in_text import value
 from autoresearch.report.render import render
 from autoresearch.study.facts import StudyFacts

@@ -1,9 +1,11 @@
 """Whatever a topic, a playbook or a path holds, a report shows it and never runs it."""
 
-import pytest
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+import re
 
-from autoresearch.analysis.claims import ClaimSet, compute
+import pytest
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
+
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report.render import render
 from autoresearch.study.home import Home
 from autoresearch.study.plan import Factor
@@ -76,7 +78,8 @@ def test_levels_and_what_they_set_are_shown_as_they_are(hostile: str, claims: Cl
     plan = claims.plan.model_copy(update={"factors": (factor,), "arms": arms})
     text = render(claims.model_copy(update={"plan": plan}))
     assert f"| arm | {as_shown(level)} | sets |" in text
-    assert f"| `{TREATMENT}` | `{level}` | `task.ref={level}` |" in text
+    cell = level.replace("|", "\\|")
+    assert f"| `{TREATMENT}` | `{cell}` | `task.ref={cell}` |" in text
     assert f"| `{CONTROL}` | `b` (control) | `task.ref=b` |" in text
 
 
@@ -90,3 +93,18 @@ def test_texts_that_claims_hold(hostile: str, claims: ClaimSet) -> None:
     assert f"```\n{line}\n```" in text
     assert text.count(line.replace("|", "\\|").replace("<", "&lt;")) >= len(told) - 1
     assert heads(text) == heads(render(claims))
+
+
+def test_a_pipe_in_a_level_does_not_break_its_row(claims: ClaimSet) -> None:
+    level = "max|mean"
+    factor = Factor(
+        name="ref", role="treatment", levels=(level, "c"), control="c", sets=("task.ref",)
+    )
+    arms = tuple(
+        arm.model_copy(update={"levels": {"ref": level if arm.id == TREATMENT else "c"}})
+        for arm in claims.plan.arms
+    )
+    plan = claims.plan.model_copy(update={"factors": (factor,), "arms": arms})
+    lines = render(claims.model_copy(update={"plan": plan})).splitlines()
+    rows = [re.split(r"(?<!\\)\|", line) for line in lines if "task.ref=max" in line]
+    assert rows == [["", f" `{TREATMENT}` ", " `max\\|mean` ", " `task.ref=max\\|mean` ", ""]]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from jinja2 import nodes
-from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, make_study
 
-from autoresearch.analysis.claims import ClaimSet, compute
+from autoresearch.analysis.claims import ClaimSet
 from autoresearch.report import render as module
 from autoresearch.report.narrative import NarrativeError, check
 from autoresearch.report.render import fill, render, templates

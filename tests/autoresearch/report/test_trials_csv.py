@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from support.synthetic_study import CONTROL, Shape, make_study
 
-from autoresearch.analysis.scores import score
+from autoresearch.analysis.evidence import Evidence
 from autoresearch.report.trials_csv import trials_csv
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
@@ -39,12 +39,11 @@ def test_every_trial_has_a_row_that_says_what_it_is_and_what_it_cost(facts: Stud
 
 def test_scores_are_the_registered_ones_and_empty_where_there_is_none(facts: StudyFacts) -> None:
     found = rows(facts)
-    assert facts.plan is not None
-    for trial in facts.trials:
+    for phase in ("pilot", "tuning", "confirm"):
         for metric in ("eval/acc", "completions/mean_length_wrong"):
-            expected = score(trial, facts.plan, metric).value
-            cell = found[trial.spec.id][f"score:{metric}"]
-            assert cell == ("" if expected is None else str(expected))
+            for score in Evidence(facts).scores(phase, metric):
+                cell = found[score.trial][f"score:{metric}"]
+                assert cell == ("" if score.value is None else str(score.value))
     (failed,) = [row for row in found.values() if row["status"] == "failed"]
     assert (failed["arm"], failed["attempts"], failed["score:eval/acc"]) == (CONTROL, "3", "")
 

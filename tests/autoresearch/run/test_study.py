@@ -17,14 +17,12 @@ from support.plans import TOPIC
 from autoresearch.execute.observer import Silent
 from autoresearch.planner.planning import plan_study
 from autoresearch.report import verify
-from autoresearch.run.study import busy_seconds, new_study, run_study
-from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
+from autoresearch.run.study import new_study, run_study
+from autoresearch.study.facts import StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.options import StartOptions
-from autoresearch.study.plan import TrialSpec
 from swarm import models
-from swarm.config.train import TrainConfig
 
 #: Of this study seed no trial is a fault; of seed 0 each tuning trial fails, and each of the
 #: confirmation is killed once.
@@ -162,25 +160,3 @@ def test_a_spent_budget_ends_the_run_and_more_of_it_is_a_deviation(tmp_path: Pat
     done = run_study(home, study, observer=Silent(), entry=entry, more_seconds=300)
     assert done.end == "done"
     assert "budget of 0 s was raised" in Path(done.report).read_text()
-
-
-def attempt(started_at: float, seconds: float) -> TrialFacts:
-    spec = TrialSpec(
-        study="s",
-        phase="pilot",
-        round=1,
-        arm="a",
-        task="reverse",
-        seed=1,
-        config=TrainConfig(),
-        registration="r",
-    )
-    tried = AttemptFacts(1, Path(), "finished", seconds=seconds, started_at=started_at)
-    return TrialFacts(spec, "finished", (tried,))
-
-
-def test_busy_seconds_count_overlapping_trials_once():
-    trials = [attempt(10, 5), attempt(12, 5), attempt(30, 2), attempt(0, 3)]
-    assert busy_seconds(trials, since=0) == 3 + 7 + 2
-    assert busy_seconds(trials, since=13) == 4 + 2
-    assert busy_seconds([], since=0) == 0

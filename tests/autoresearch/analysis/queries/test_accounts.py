@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from support.synthetic_study import CONTROL, Shape, make_study
+from support.synthetic_study import CONTROL, Shape, compute, make_study
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import Claim
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 

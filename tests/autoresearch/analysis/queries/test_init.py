@@ -3,9 +3,10 @@
 import inspect
 
 import pytest
-from support.synthetic_study import Shape, make_study
+from support.synthetic_study import Shape, compute, make_study
 
-from autoresearch.analysis.claims import Claim, Query, answer, compute
+from autoresearch.analysis.claim_list import Query
+from autoresearch.analysis.claims import Claim, answer
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.queries import QUERIES
 from autoresearch.study.facts import StudyFacts

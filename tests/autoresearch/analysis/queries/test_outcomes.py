@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
-from support.synthetic_study import CONTROL, TREATMENT, Shape, confirm_scores, make_study
+from support.synthetic_study import CONTROL, TREATMENT, Shape, compute, confirm_scores, make_study
 
-from autoresearch.analysis.claims import Claim, compute
+from autoresearch.analysis.claims import Claim
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autoresearch.execute.tail import Tail
+from autoresearch.execute.following import Tail
 
 
 @given(
