@@ -117,10 +117,7 @@ def listed(values: Mapping[str, JsonValue]) -> str:
 
 
 def _nearest(known: CatalogueFactor, level: JsonValue) -> JsonValue:
-    number = isinstance(level, int | float) and not isinstance(level, bool)
-    if number and known.kind in ("int", "float"):
-        assert isinstance(level, int | float)
-        low = level if known.low is None else known.low
-        high = level if known.high is None else known.high
+    if known.bounds and isinstance(level, int | float) and not isinstance(level, bool):
+        low, high = known.bounds
         level = min(max(level, low), high)
     return known.check(level)
