@@ -51,6 +51,7 @@ FACTORS = (
             "batch": "batch mean, batch baseline, batch mean baseline",
             "none": "no baseline, without baseline, without a baseline",
         },
+        everyday="baseline",
         expected="A baseline lowers gradient variance; a group's own mean is the tighter one.",
         source="arXiv:2402.14740",
         null_when=(

@@ -48,6 +48,7 @@ class CatalogueFactor:
     words         what they call its levels, likewise: these name the factor too
     hints         words that name a level only beside another name of the factor
     symbols       letters that name the factor only right before a number (`G=16`)
+    everyday      which of these are everyday words too: alone they make no research topic
     yields_to     factors whose name takes over a mention of this one without a level
     units         words that a number of this factor may carry (`50 steps` of SFT)
     expected      the effect that the literature reports; `source` says where
@@ -70,6 +71,7 @@ class CatalogueFactor:
     null_when: str = "never"
     words: Mapping[JsonValue, str] = field(default_factory=dict)
     hints: Mapping[JsonValue, str] = field(default_factory=dict)
+    everyday: str = ""
     yields_to: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     units: tuple[str, ...] = ()

@@ -61,6 +61,7 @@ FACTORS = (
             clip range, clip ratio, clip, clipping, ppo clip, clip epsilon, cliprange, epsilon,
             trust region
         """,
+        everyday="epsilon, clip",
         yields_to=("clip_higher", "grad_clip"),
         expected="Smaller ranges are slower and steadier once ratios reach them.",
         source="arXiv:1707.06347, arXiv:2006.05990",
@@ -104,6 +105,7 @@ FACTORS = (
             kl beta, beta, reference kl, reference model
         """,
         words={0.0: "no kl, without kl, without a kl, drop the kl, dropping the kl"},
+        everyday="beta",
         yields_to=("kl_estimator", "kl_placement"),
         expected="On verifiable rewards a small coefficient changes nothing; a large one slows.",
         source="arXiv:2402.03300, arXiv:2503.20783, arXiv:2510.01555",

@@ -33,6 +33,7 @@ FACTORS = (
             "cosine": "cosine, cosine decay, cosine schedule, cosine annealing",
         },
         hints={"constant": "constant", "linear": "linear"},
+        everyday="annealing, cosine",
         expected="Decay helps a little at the end of training.",
         source=_ON_POLICY,
         null_when="one update in all",
@@ -50,6 +51,7 @@ FACTORS = (
             warm up steps, warmup, warm up
         """,
         words={0: "no warmup, without warmup, no warm up, without warm up"},
+        everyday="warmup",
         units=("steps",),
         expected="Guards Adam's first updates; small effect at LoRA's scale.",
         source="arXiv:1908.03265",
@@ -62,6 +64,7 @@ FACTORS = (
         two=(0.9, 0.0),
         bounds=(0.0, 0.9999),
         aliases="adam beta1, beta1, beta 1, momentum, adam momentum",
+        everyday="momentum",
         expected="Flat between 0.8 and 0.95 in on-policy training.",
         source=f"arXiv:1412.6980, {_ON_POLICY}",
         null_when="one update in all: the bias correction cancels beta1",
@@ -124,6 +127,7 @@ FACTORS = (
             several updates
         """,
         words={1: "on policy updates, one update per batch, single update"},
+        everyday="reuse",
         symbols=("mu",),
         units=("updates", "epochs", "passes", "iterations"),
         expected="More updates learn faster per rollout, then drift off-policy and collapse.",

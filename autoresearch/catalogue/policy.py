@@ -22,6 +22,7 @@ FACTORS = (
         two=(8, 1),
         bounds=(1, 512),
         aliases="lora rank, rank, adapter rank, rank of lora, lora r, lora capacity",
+        everyday="rank",
         symbols=("r",),
         expected="Rank 1 comes close to full fine-tuning in RL.",
         source=f"{_LORA}, {_REGRET}",
@@ -41,6 +42,7 @@ FACTORS = (
         two=(16.0, 64.0),
         bounds=(1e-3, 4096.0),
         aliases="lora alpha, alpha, lora scale, lora scaling, adapter scale",
+        everyday="alpha",
         expected="Acts much like a learning rate on the adapter.",
         source=f"{_LORA}, arXiv:2312.03732",
         null_when="full weights are trained",
@@ -123,6 +125,7 @@ FACTORS = (
             between seeds, run to run, variance of my runs, variance between runs,
             variance across runs, how many seeds, reproducible, reproducibility
         """,
+        everyday="noise, noisy, reproducible",
         expected="No difference; the spread over seeds sizes every other study.",
         source="arXiv:2504.07086, arXiv:1709.06560",
         null_when="always: the levels are labels of one recipe",

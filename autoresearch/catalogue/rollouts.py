@@ -62,6 +62,7 @@ FACTORS = (
             temperature, rollout temperature, sampling temperature, generation temperature,
             decoding temperature
         """,
+        everyday="temperature",
         symbols=("t", "temp"),
         expected="Too low loses exploration, too high wastes samples; about 1 is best.",
         source="arXiv:2505.22312",
@@ -79,6 +80,7 @@ FACTORS = (
             max response length, generation length, generation budget, token budget, context length,
             truncation, overlong
         """,
+        everyday="truncation",
         units=("tokens",),
         expected="A tight budget truncates right answers and teaches brevity.",
         source="arXiv:2503.14476",
@@ -100,6 +102,7 @@ FACTORS = (
             asynchronous training, async training
         """,
         words={0: "synchronous, on policy, fully on policy"},
+        everyday="lag, async",
         units=("steps", "versions", "updates"),
         expected="Graceful at first, then collapse; clipped ratios widen the safe range.",
         source="arXiv:2410.18252",
@@ -148,6 +151,7 @@ FACTORS = (
             "easy_first": "easy first, easy to hard order",
             "by_signal": "by signal, by difficulty, difficulty sampler, difficulty sampling",
         },
+        everyday="curriculum",
         expected="Faster start; the asymptote is about the same.",
         source="arXiv:2504.03380",
         null_when="all prompts are of one level",
@@ -169,6 +173,7 @@ FACTORS = (
                 hackable reward, exploitable reward, reward model overoptimization, goodhart
             """,
         },
+        everyday="proxy",
         expected="Partial credit helps where exact answers are rare; a proxy can rise alone.",
         source="arXiv:2506.10947, arXiv:2210.10760",
         null_when="never between two different rewards",

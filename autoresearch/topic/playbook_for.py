@@ -19,12 +19,8 @@ _SHARE, _LEAST = 0.6, 2
 #: How alike a misspelt word must be to one of the catalogue.
 _SPELLING = 0.8
 
-#: Names of factors that are everyday words too: alone they make no research topic.
-_EVERYDAY_TEXT = """
-temperature noise noisy baseline curriculum momentum rank lag alpha beta epsilon truncation warmup
-annealing reproducible async clip proxy reuse cosine
-"""
-_EVERYDAY = frozenset(words(_EVERYDAY_TEXT))
+#: Names of factors and levels that are everyday words too.
+_EVERYDAY = frozenset(word for known in FACTORS.values() for word in words(known.everyday))
 
 #: Words that place a topic in the field.
 _FIELD_TEXT = """
