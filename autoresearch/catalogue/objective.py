@@ -1,6 +1,9 @@
 """Factors of the objective: clipping, divergence from the reference, entropy."""
 
+from typing import get_args
+
 from autoresearch.catalogue.factor import CatalogueFactor, Null, Requirement
+from swarm.config.algorithm import REWEIGHTING, CorrectionKind
 from swarm.config.train import TrainConfig
 
 
@@ -37,17 +40,6 @@ KL_ACTIVE = Requirement(
     lambda config: config.algorithm.kl_coef > 0,
     {"algorithm.kl_coef": 0.05},
 )
-
-#: Against which policy the clipped ratio is taken, by correction.
-_ANCHORS = {
-    "none": "sampler",
-    "tis": "batch_start",
-    "icepop": "batch_start",
-    "token_mask": "sampler",
-    "sequence_mask": "sampler",
-    "decoupled": "batch_start",
-    "dppo": "sampler",
-}
 
 FACTORS = (
     CatalogueFactor(
@@ -184,8 +176,11 @@ FACTORS = (
             "dppo": "divergence mask, tv mask",
         },
         values={
-            kind: {"algorithm.correction.kind": kind, "algorithm.anchor": anchor}
-            for kind, anchor in _ANCHORS.items()
+            kind: {
+                "algorithm.correction.kind": kind,
+                "algorithm.anchor": "batch_start" if kind in REWEIGHTING else "sampler",
+            }
+            for kind in get_args(CorrectionKind)
         },
         expected="At small lag near ties; at large lag uncorrected ratios collapse first.",
         source="arXiv:2510.18855, arXiv:2505.24298, arXiv:2410.18252",

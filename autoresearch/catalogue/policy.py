@@ -110,7 +110,8 @@ FACTORS = (
         source="arXiv:2505.13718",
         traps=(
             "SFT steps are extra compute: RL steps are equal, total compute is not.",
-            "The `tiny` base has seen SFT on these tasks already; level 0 is no untrained model.",
+            "The `tiny` base has seen SFT on these tasks already; level 0 is not an untrained "
+            "model.",
         ),
     ),
     CatalogueFactor(

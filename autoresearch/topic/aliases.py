@@ -1,4 +1,4 @@
-"""Names of factors, levels and metrics, laid over the words of a topic."""
+"""Names of factors, levels and metrics, found in the words of a topic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class Mention:
-    """An alias at the places `start` up to `end` of a topic."""
+    """An alias in a topic, from word `start` up to word `end`."""
 
     start: int
     end: int
@@ -60,7 +60,7 @@ def _phrases(names: str) -> list[tuple[str, ...]]:
 
 
 def find_mentions(text: Sequence[str]) -> list[Mention]:
-    """Aliases laid over the words, longest first, without overlap; in order of appearance."""
+    """The aliases in a text, in order of appearance. A longer one takes its words before others."""
     taken = [False] * len(text)
     found = []
     for alias in _aliases():

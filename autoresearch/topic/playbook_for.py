@@ -8,13 +8,13 @@ from autoresearch.catalogue import FACTORS
 from autoresearch.playbook import Playbook
 from autoresearch.topic.aliases import vocabulary
 from autoresearch.topic.parse import ParsedTopic
-from autoresearch.topic.words import STOP, find, number, words
+from autoresearch.topic.words import find, is_subject, words
 from swarm.errors import Refusal, closest
 
 #: The playbook that takes any factors of the catalogue.
 SWEEP = "factor-sweep"
 
-#: A search hit counts when it shares this part of the topic's subject words, and two of them.
+#: A search hit must share this part of the topic's subject words, and at least so many.
 _SHARE, _LEAST = 0.6, 2
 #: How alike a misspelt word must be to one of the catalogue.
 _SPELLING = 0.8
@@ -124,7 +124,7 @@ def _spelled(word: str) -> str:
 
 
 def _subject(text: Iterable[str]) -> list[str]:
-    return [word for word in text if word not in STOP and number(word) is None]
+    return list(filter(is_subject, text))
 
 
 def _factors(playbook: Playbook) -> frozenset[str]:
