@@ -7,6 +7,8 @@ from pathlib import Path
 import grimp
 import pytest
 
+from autoresearch.catalogue import THEMES
+
 ROOT = Path(__file__).parents[1]
 TESTS = Path(__file__).parent
 PACKAGES = ("autoresearch", "swarm")
@@ -17,7 +19,6 @@ PRESETS = (
     *("cispo", "dapo", "default", "dpo", "dppo", "dr_grpo", "gspo", "grpo"),
     *("maxrl", "ppo", "reinforce_pp", "rloo", "sft"),
 )
-THEMES = ("advantages", "objective", "optimisation", "policy", "rollouts")
 
 #: Modules without a test file of their own, and why. The list only gets shorter: a module that has
 #: one by now, or is gone, must leave it.

@@ -1,10 +1,10 @@
 """The factor catalogue: what can be put under test, what it sets, and what is known of it."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import NamedTuple
 
-from autoresearch.catalogue import advantages, objective, optimisation, policy, rollouts
 from autoresearch.catalogue.factor import CatalogueFactor, Null, Requirement
 from swarm.config.base import JsonValue
 from swarm.config.train import TrainConfig
@@ -12,6 +12,7 @@ from swarm.errors import Refusal, did_you_mean
 
 __all__ = [
     "FACTORS",
+    "THEMES",
     "CatalogueFactor",
     "Contrast",
     "Null",
@@ -21,12 +22,21 @@ __all__ = [
     "nulls",
 ]
 
+#: The files beside this one that hold factors.
+THEMES = (
+    "advantages",
+    "objective",
+    "optimisation",
+    "rollouts",
+    "policy",
+)
+
 #: Every factor by name.
 FACTORS: Mapping[str, CatalogueFactor] = MappingProxyType(
     {
         factor.name: factor
-        for module in (advantages, objective, optimisation, rollouts, policy)
-        for factor in module.FACTORS
+        for theme in THEMES
+        for factor in import_module(f"{__name__}.{theme}").FACTORS
     }
 )
 

@@ -1,6 +1,9 @@
 """Factors of the objective: clipping, divergence from the reference, entropy."""
 
+from typing import get_args
+
 from autoresearch.catalogue.factor import CatalogueFactor, Null, Requirement
+from swarm.config.algorithm import REWEIGHTING, CorrectionKind
 from swarm.config.train import TrainConfig
 
 
@@ -38,39 +41,19 @@ KL_ACTIVE = Requirement(
     {"algorithm.kl_coef": 0.05},
 )
 
-#: Against which policy the clipped ratio is taken, by correction.
-_ANCHORS = {
-    "none": "sampler",
-    "tis": "batch_start",
-    "icepop": "batch_start",
-    "token_mask": "sampler",
-    "sequence_mask": "sampler",
-    "decoupled": "batch_start",
-    "dppo": "sampler",
-}
-
 FACTORS = (
     CatalogueFactor(
         name="clip_range",
         title="clip range",
-        kind="float",
         sets=("algorithm.clip_low", "algorithm.clip_high"),
-        control=0.2,
         levels=(0.1, 0.2, 0.4),
-        pair=(0.2, 0.05),
-        low=1e-4,
-        high=1.0,
-        aliases=(
-            "clip range",
-            "clip ratio",
-            "clip",
-            "clipping",
-            "ppo clip",
-            "clip epsilon",
-            "cliprange",
-            "epsilon",
-            "trust region",
-        ),
+        two=(0.2, 0.05),
+        bounds=(1e-4, 1.0),
+        aliases="""
+            clip range, clip ratio, clip, clipping, ppo clip, clip epsilon, cliprange, epsilon,
+            trust region
+        """,
+        everyday="epsilon, clip",
         yields_to=("clip_higher", "grad_clip"),
         expected="Smaller ranges are slower and steadier once ratios reach them.",
         source="arXiv:1707.06347, arXiv:2006.05990",
@@ -83,29 +66,14 @@ FACTORS = (
     CatalogueFactor(
         name="clip_higher",
         title="upper clip range",
-        kind="float",
         sets=("algorithm.clip_high",),
-        control=0.2,
         levels=(0.2, 0.28, 0.4),
-        pair=(0.2, 0.28),
-        low=1e-4,
-        high=100.0,
-        aliases=(
-            "clip higher",
-            "clip high",
-            "upper clip",
-            "upper clip range",
-            "upper clip bound",
-            "higher clip",
-            "higher clip range",
-            "raising the upper clip",
-            "decoupled clip",
-            "decoupled clipping",
-            "asymmetric clip",
-            "asymmetric clipping",
-            "epsilon high",
-            "eps high",
-        ),
+        bounds=(1e-4, 100.0),
+        aliases="""
+            clip higher, clip high, upper clip, upper clip range, upper clip bound, higher clip,
+            higher clip range, raising the upper clip, decoupled clip, decoupled clipping,
+            asymmetric clip, asymmetric clipping, epsilon high, eps high
+        """,
         expected="Keeps entropy up, only with several updates per batch; small gain in accuracy.",
         source="arXiv:2503.14476, arXiv:2508.08221",
         null_when="one update per batch at staleness 0: every ratio is 1",
@@ -120,31 +88,16 @@ FACTORS = (
     CatalogueFactor(
         name="kl_coef",
         title="KL coefficient",
-        kind="float",
         sets=("algorithm.kl_coef",),
-        control=0.0,
         levels=(0.0, 0.01, 0.1),
-        pair=(0.0, 0.1),
-        low=0.0,
-        high=10.0,
-        aliases=(
-            "kl",
-            "kl coefficient",
-            "kl coef",
-            "kl penalty",
-            "kl penalties",
-            "kl loss",
-            "kl term",
-            "kl weight",
-            "kl regularization",
-            "kl regularizer",
-            "kl regularisation",
-            "kl beta",
-            "beta",
-            "reference kl",
-            "reference model",
-        ),
-        words={0.0: ("no kl", "without kl", "without a kl", "drop the kl", "dropping the kl")},
+        two=(0.0, 0.1),
+        bounds=(0.0, 10.0),
+        aliases="""
+            kl, kl coefficient, kl coef, kl penalty, kl loss, kl term, kl weight, kl regularization,
+            kl beta, beta, reference kl, reference model
+        """,
+        words={0.0: "no kl, without kl, without a kl, drop the kl, dropping the kl"},
+        everyday="beta",
         yields_to=("kl_estimator", "kl_placement"),
         expected="On verifiable rewards a small coefficient changes nothing; a large one slows.",
         source="arXiv:2402.03300, arXiv:2503.20783, arXiv:2510.01555",
@@ -156,17 +109,14 @@ FACTORS = (
     CatalogueFactor(
         name="kl_estimator",
         title="KL divergence that is penalised",
-        kind="choice",
         sets=("algorithm.kl",),
-        control="reverse",
         levels=("reverse", "forward"),
-        pair=("reverse", "forward"),
-        aliases=("kl estimator", "kl direction", "k1 k2 k3", "kl approximation", "kl type"),
+        aliases="kl estimator, kl direction, k1 k2 k3, kl approximation, kl type",
         words={
-            "reverse": ("reverse kl", "k2", "k2 loss", "mode seeking kl"),
-            "forward": ("forward kl", "k3", "k3 loss", "mass covering kl"),
+            "reverse": "reverse kl, k2, k2 loss, mode seeking kl",
+            "forward": "forward kl, k3, k3 loss, mass covering kl",
         },
-        hints={"reverse": ("reverse",), "forward": ("forward",)},
+        hints={"reverse": "reverse", "forward": "forward"},
         expected="k3 as a loss follows the forward KL; differences show at large coefficients.",
         source="arXiv:2510.01555",
         null_when="kl_coef is 0",
@@ -177,15 +127,12 @@ FACTORS = (
     CatalogueFactor(
         name="kl_placement",
         title="KL in the loss or in the reward",
-        kind="choice",
         sets=("algorithm.kl_placement",),
-        control="loss",
         levels=("loss", "reward"),
-        pair=("loss", "reward"),
-        aliases=("kl placement", "kl in reward or loss", "kl in loss or reward"),
+        aliases="kl placement, kl in reward or loss, kl in loss or reward",
         words={
-            "loss": ("kl in the loss", "kl in loss", "kl as loss"),
-            "reward": ("kl in the reward", "kl in reward", "kl as reward", "k1 in reward"),
+            "loss": "kl in the loss, kl in loss, kl as loss",
+            "reward": "kl in the reward, kl in reward, kl as reward, k1 in reward",
         },
         expected="In the reward the KL is baselined and credited to earlier tokens.",
         source="arXiv:2402.14740, arXiv:2510.01555",
@@ -196,65 +143,44 @@ FACTORS = (
     CatalogueFactor(
         name="entropy_bonus",
         title="entropy bonus",
-        kind="float",
         sets=("algorithm.entropy_coef",),
-        control=0.0,
         levels=(0.0, 0.003, 0.01),
-        pair=(0.0, 0.01),
-        low=-1.0,
-        high=1.0,
-        aliases=(
-            "entropy bonus",
-            "entropy coefficient",
-            "entropy coef",
-            "entropy regularization",
-            "entropy regularisation",
-            "entropy regularizer",
-            "entropy loss",
-            "entropy term",
-            "max entropy",
-            "entropy penalty",
-        ),
-        words={0.0: ("no entropy bonus", "without an entropy bonus", "without entropy bonus")},
+        two=(0.0, 0.01),
+        bounds=(-1.0, 1.0),
+        aliases="""
+            entropy bonus, entropy coefficient, entropy coef, entropy regularization, entropy loss,
+            entropy term, max entropy, entropy penalty
+        """,
+        words={0.0: "no entropy bonus, without an entropy bonus, without entropy bonus"},
         expected="Entropy stays up; accuracy gains are small, and a large bonus makes noise.",
         source="arXiv:2505.22617",
-        null_when="never",
         traps=("A constant coefficient that is too large makes entropy run away.",),
     ),
     CatalogueFactor(
         name="correction",
         title="correction of the gap to the sampler",
-        kind="choice",
         sets=("algorithm.correction.kind", "algorithm.anchor"),
-        control="none",
         levels=("none", "tis", "icepop"),
-        pair=("none", "tis"),
-        aliases=(
-            "off policy correction",
-            "sampler correction",
-            "rollout correction",
-            "importance sampling correction",
-            "training inference mismatch",
-            "train inference mismatch",
-            "correction",
-        ),
+        aliases="""
+            off policy correction, sampler correction, rollout correction,
+            importance sampling correction, training inference mismatch, train inference mismatch,
+            correction
+        """,
         words={
-            "none": ("no correction", "without correction", "without a correction", "uncorrected"),
-            "tis": (
-                "tis",
-                "truncated importance sampling",
-                "truncated is",
-                "truncated importance weights",
-            ),
-            "icepop": ("icepop", "ice pop"),
-            "token_mask": ("token mask", "token masking", "masking stale tokens"),
-            "sequence_mask": ("sequence mask", "sequence masking", "masked importance sampling"),
-            "decoupled": ("decoupled ppo", "decoupled objective", "decoupled loss"),
-            "dppo": ("divergence mask", "tv mask"),
+            "none": "no correction, without correction, without a correction, uncorrected",
+            "tis": "tis, truncated importance sampling, truncated is, truncated importance weights",
+            "icepop": "icepop, ice pop",
+            "token_mask": "token mask, token masking, masking stale tokens",
+            "sequence_mask": "sequence mask, sequence masking, masked importance sampling",
+            "decoupled": "decoupled ppo, decoupled objective, decoupled loss",
+            "dppo": "divergence mask, tv mask",
         },
         values={
-            kind: {"algorithm.correction.kind": kind, "algorithm.anchor": anchor}
-            for kind, anchor in _ANCHORS.items()
+            kind: {
+                "algorithm.correction.kind": kind,
+                "algorithm.anchor": "batch_start" if kind in REWEIGHTING else "sampler",
+            }
+            for kind in get_args(CorrectionKind)
         },
         expected="At small lag near ties; at large lag uncorrected ratios collapse first.",
         source="arXiv:2510.18855, arXiv:2505.24298, arXiv:2410.18252",

@@ -24,7 +24,7 @@ FORWARD_SHARE = 1 / 3
 RESAMPLE_DRAWS = 2.0
 #: Tokens of an answer where its length is free, as a share of the budget, and of a short one.
 FREE_SHARE, SHORT_TOKENS = 0.5, 8
-#: Cost of a bigger model against `tiny`, as its parameters (135 M against 0.8 M).
+#: How many times a larger model costs what `tiny` does: the ratio of parameters, 135 M to 0.8 M.
 LARGE_MODEL = 150.0
 #: Starting Ray, writing the report.
 STUDY_SECONDS = 20.0
@@ -64,7 +64,7 @@ def forward_passes(algorithm: AlgorithmSettings) -> int:
 
 
 def _trained_share(config: TrainConfig) -> float:
-    """Rollouts that are trained on: of a group, preferences take the best and the worst."""
+    """The share of rollouts that are trained on: preferences take two of a group."""
     pairs = config.algorithm.objective == "preference"
     return 2 / config.batch.group_size if pairs else 1.0
 

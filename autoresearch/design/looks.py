@@ -56,8 +56,8 @@ def nominal_alpha(alpha: float, looks: Sequence[int], *, sides: Literal[1, 2] = 
 def overall_alpha(nominal: float, looks: Sequence[int], *, sides: Literal[1, 2] = 2) -> float:
     """The chance under the null that a p-value at or below `nominal` occurs at any of the looks.
 
-    The inverse of `nominal_alpha`. Of a p-value seen at a look it makes one that can be held
-    against the study's alpha. By the recursion of Armitage, McPherson & Rowe (JRSS A 1969) on the
+    The inverse of `nominal_alpha`. It turns a p-value seen at one look into one that is compared
+    with the study's alpha. By the recursion of Armitage, McPherson & Rowe (JRSS A 1969) on the
     Markov chain Z_k with correlation sqrt(n_i / n_j), the sub-density of paths that have not
     crossed carried from look to look on a Gauss-Legendre grid. Raises ValueError as
     `nominal_alpha` does.

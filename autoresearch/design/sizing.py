@@ -1,4 +1,4 @@
-"""How many seeds the confirmation uses, from the pilot's spread (a registered rule), and what a
+"""How many seeds the confirmation uses, by a registered rule from the pilot's spread, and what a
 plan can detect.
 
 Under `smoke` and `quick` the looks are fixed by the plan and this only says what they can detect.

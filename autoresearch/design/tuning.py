@@ -2,7 +2,7 @@
 
 Optuna's study lives in memory and is rebuilt from the told pairs before each ask, its sampler
 seeded by the study's seed and their number. The next value is thus a function of the arguments: a
-resumed study asks for what the interrupted one would have.
+resumed study asks for the values that it would have asked for without the interruption.
 
 The first candidates (all, for `grid`; a third, at least 3, for `tpe`) are the middles of equal
 parts of the range, on a log scale if the tuning asks for it. So no value of the range is far from
@@ -23,8 +23,8 @@ START = 3
 """Candidates spread evenly before TPE has anything to learn from."""
 
 APART = 0.01
-"""Two candidates closer than this share of the range count as the same, unless more than 25 share
-it: then a quarter of an even step does."""
+"""Candidates closer than this share of the range count as equal; with more than 25 of them, those
+closer than a quarter of an even step."""
 
 
 def candidates(tuning: Tuning, seed: int, told: Told) -> float:

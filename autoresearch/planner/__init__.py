@@ -1,1 +1,1 @@
-"""From a topic to a plan, and from a plan to a finished study."""
+"""From a question to a plan."""

@@ -1,4 +1,4 @@
-"""From an intent and its playbook to a plan: the same way for every planner."""
+"""An intent and its playbook become a plan, the same way for every planner."""
 
 from collections.abc import Collection, Sequence
 
@@ -8,7 +8,7 @@ from autoresearch.design.seeds import allot
 from autoresearch.planner import hypotheses
 from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
 from autoresearch.planner.fixed_settings import FixedSettings, fix_settings, substitute
-from autoresearch.planner.hypotheses import Question
+from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import PRESET
 from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
 from autoresearch.planner.task_for import own_task, require_usable, tasks_for
@@ -24,8 +24,8 @@ from swarm.tasks import is_own
 
 
 def compose(playbook: Playbook, intent: Intent) -> Plan:
-    """The plan of an intent. Raises Refusal for a problem that the user can solve, NeedsRepair for
-    one that planning can."""
+    """The plan of an intent. Raises Refusal for a problem that the user has to solve, NeedsRepair
+    for one that planning solves itself."""
     profile = playbook.profiles.get(intent.profile)
     if profile is None or playbook.abstract:
         raise Refusal(
@@ -38,7 +38,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
     for each in intent.factors:
         take_nearest_levels(factor(each.name), each)
     treatments = select(playbook, intent)
-    asked = hypotheses.question(playbook, intent.metric)
+    asked = hypotheses.measure(playbook, intent.metric)
     fixed = fix_settings(playbook, profile, intent, treatments)
     tasks = tasks_for(playbook, profile, treatments, intent.task)
     own = {t: own_task(t, fixed.train, fixed.chosen) for t in tasks if is_own(t)}
@@ -82,7 +82,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         *fixed.notes,
         *(note for found in own.values() for note in found.notes),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
-        *_trap_notes(treatments),
+        *(trap for treatment in treatments for trap in treatment.factor.traps),
         *playbook.notes,
         *intent.known,
     ]
@@ -103,11 +103,12 @@ def _tuning(
     spec: PlaybookTuning | None,
     profile: ProfileSettings,
     treatments: Sequence[Treatment],
-    asked: Question,
+    asked: Measure,
     fixed: FixedSettings,
     intent: Intent,
 ) -> tuple[Tuning | None, list[str]]:
-    """The nuisance to tune, unless it is under test, set by hand, or without a score to tune on."""
+    """The factor to tune, and notes. None where it is under test or held fixed, and where the
+    metric has no better sign to tune for."""
     if spec is None:
         return None, []
     (path,) = factor(spec.factor).sets
@@ -154,7 +155,7 @@ def _blocks(tasks: Sequence[str]) -> list[Factor]:
 def _task_settings(
     playbook: Playbook, tasks: Sequence[str], chosen: Collection[str]
 ) -> dict[str, dict[str, JsonValue]]:
-    """What each task sets, but for what the topic or the user sets."""
+    """What each task sets, without the paths that the topic or the user fixes."""
     settings = {task: substitute(playbook.task_settings.get(task, {}), {}) for task in tasks}
     kept = {
         task: {path: value for path, value in values.items() if path not in chosen}
@@ -163,7 +164,7 @@ def _task_settings(
     return {task: values for task, values in kept.items() if values}
 
 
-def _question(playbook: Playbook, treatments: Sequence[Treatment], asked: Question) -> str:
+def _question(playbook: Playbook, treatments: Sequence[Treatment], asked: Measure) -> str:
     own = {listed.name for listed in playbook.factors}
     if playbook.question and own == {t.name for t in treatments}:
         return playbook.question
@@ -178,7 +179,3 @@ def _preset_notes(intent: Intent, plan: Plan) -> list[str]:
     if intent.algorithm != "grpo" or any(f.name == "algorithm" for f in plan.factors):
         return []
     return [PRESET.format(kl=plan.train.algorithm.kl_coef)]
-
-
-def _trap_notes(treatments: Sequence[Treatment]) -> list[str]:
-    return [trap for t in treatments for trap in t.factor.traps]

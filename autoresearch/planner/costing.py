@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from autoresearch.design.cost import REFERENCE_CORES, longest_trial, machine_cores, study_seconds
 from autoresearch.design.sizing import Sensitivity, sensitivity
-from autoresearch.planner.hypotheses import Question
+from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import OVERRUN, POWER
 from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.durations import duration
@@ -15,12 +15,12 @@ from swarm.errors import Refusal
 BUDGET_MARGIN, LEAST_BUDGET = 4.0, 1800.0
 TRIAL_MARGIN, LEAST_TRIAL = 6.0, 300.0
 FEWEST_CANDIDATES = 2
-#: How far an estimate may lie above a profile's promise.
+#: How far an estimate may exceed the minutes that a profile promises.
 TOLERANCE = 1.1
 
 
 def fit(plan: Plan, minutes: float | None) -> tuple[Plan, list[str]]:
-    """The plan with as much tuning as its profile's promise on two cores leaves, and why."""
+    """The plan with as many tuned values as `minutes` on two cores allow; a note if fewer."""
     if minutes is None or plan.tuning is None:
         return plan, []
     wanted = plan.tuning.candidates
@@ -45,7 +45,7 @@ def fit(plan: Plan, minutes: float | None) -> tuple[Plan, list[str]]:
 def costed(
     plan: Plan,
     profile: ProfileSettings,
-    asked: Question,
+    asked: Measure,
     notes: Sequence[str],
     budget: float | None,
 ) -> Plan:
@@ -86,7 +86,7 @@ def costed(
     )
 
 
-def _power_note(plan: Plan, asked: Question, able: Sensitivity) -> str:
+def _power_note(plan: Plan, asked: Measure, able: Sensitivity) -> str:
     return POWER.format(
         seeds=plan.decision.looks[-1],
         effect=able.detectable,

@@ -31,7 +31,7 @@ _OTHER_LEVELS = "ask for other levels, or use --set"
 
 @dataclass(frozen=True)
 class FixedSettings:
-    """The control arm's config, the factors as the plan holds them, what was done to get there.
+    """The control arm's config, the factors as the plan holds them, and notes.
 
     `chosen` are the paths that the topic or the user fixes: nothing may move them.
     """
@@ -129,8 +129,8 @@ def _let_all_act(
     chosen: Mapping[str, JsonValue],
     intent: Intent,
 ) -> list[str]:
-    """Put the repairs that were made into `fixed`, with a note for each. Raises NeedsRepair for the
-    next one."""
+    """Put the repairs made so far into `fixed`; their notes. Raises NeedsRepair for the next
+    one."""
     notes = []
     if fitted := intent.repair("fit the rollouts to the groups", "batch.rollouts"):
         fixed |= fitted.settings
@@ -162,8 +162,8 @@ def _levels(treatments: Sequence[Treatment]) -> list[dict[str, JsonValue]]:
 
 
 def _factor(treatment: Treatment, fixed: Mapping[str, JsonValue]) -> Factor:
-    """The plan's factor. A preset resets `algorithm`, and what any preset sets of `data`, so its
-    level says again what is fixed."""
+    """The factor as the plan holds it. Setting `algorithm.name` resets the rest of `algorithm` and
+    what presets set of `data`, so each of its levels repeats what is fixed of these."""
     plan_factor = treatment.factor.treatment(treatment.levels, treatment.control)
     if _PRESET not in treatment.factor.sets:
         return plan_factor

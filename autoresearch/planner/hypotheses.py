@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
-from autoresearch.playbook.schema import PlaybookHypothesis
+from autoresearch.playbook.schema import PlaybookHypothesis, Primary
 from autoresearch.study.metrics import METRICS, Metric
 from autoresearch.study.plan import Arm, Hypothesis
 from swarm.config.base import JsonValue
@@ -13,8 +13,9 @@ from swarm.errors import Refusal, did_you_mean
 
 
 @dataclass(frozen=True)
-class Question:
-    """What the plan measures: a metric, the smallest effect of interest, a guess of the noise."""
+class Measure:
+    """The metric of a plan and, in its unit: the smallest effect of interest, a guess of the SD
+    over seeds, the score of a diverged run."""
 
     metric: Metric
     min_effect: float
@@ -22,24 +23,22 @@ class Question:
     floor: float
 
 
-def question(playbook: Playbook, named_metric: str | None) -> Question:
+def measure(playbook: Playbook, named_metric: str | None) -> Measure:
     """The playbook's primary metric, or the one that the topic names. Raises Refusal."""
     primary = playbook.primary
-    chosen = _metric(named_metric or primary.metric)
-    own = chosen.name == primary.metric
-    effect = primary.min_effect if own else None
-    sd = primary.prior_sd if own else None
-    floor = primary.floor if own else None
-    return Question(
-        chosen,
-        effect if effect is not None else (chosen.min_effect or 0.05),
-        sd if sd is not None else (chosen.prior_sd or 0.05),
-        floor if floor is not None else chosen.floor,
+    metric = _metric(named_metric or primary.metric)
+    if metric.name != primary.metric:
+        primary = Primary(metric=metric.name)
+    return Measure(
+        metric,
+        primary.min_effect or metric.min_effect or 0.05,
+        primary.prior_sd or metric.prior_sd or 0.05,
+        metric.floor if primary.floor is None else primary.floor,
     )
 
 
 def fill(
-    playbook: Playbook, treatments: Sequence[Treatment], arms: Sequence[Arm], asked: Question
+    playbook: Playbook, treatments: Sequence[Treatment], arms: Sequence[Arm], asked: Measure
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses whose arms are in the plan; one for each arm against the control if none is.
 
@@ -90,7 +89,7 @@ def _hypothesis(
     arm: Arm,
     versus: Arm,
     treatments: Sequence[Treatment],
-    asked: Question,
+    asked: Measure,
 ) -> Hypothesis:
     measured = _metric(spec.metric) if spec.metric else asked.metric
     effect = spec.min_effect

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, whoever wrote it: references, design, feasibility, traps.
+"""What is wrong with a plan: references, design, feasibility, traps.
 
 Codes are those of `autoresearch.playbook.problems`.
 """
@@ -11,6 +11,7 @@ from autoresearch.catalogue import FACTORS
 from autoresearch.playbook import Problem
 from autoresearch.study.metrics import METRICS
 from autoresearch.study.plan import Factor, Plan
+from swarm import tasks
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal, did_you_mean
 
@@ -41,8 +42,6 @@ def review(plan: Plan) -> list[Problem]:
 
 
 def _references(plan: Plan) -> Iterator[Problem]:
-    from swarm.tasks import is_own, names
-
     for factor in plan.treatments:
         if factor.name not in FACTORS:
             step = did_you_mean(factor.name, FACTORS)
@@ -54,8 +53,8 @@ def _references(plan: Plan) -> Iterator[Problem]:
                 "PB102", f"{h.id}: unknown metric {h.metric!r}; {step}", at=("hypotheses",)
             )
     for task in plan.tasks:
-        if task not in names() and not is_own(task):
-            step = did_you_mean(task, names())
+        if task not in tasks.names() and not tasks.is_own(task):
+            step = did_you_mean(task, tasks.names())
             yield Problem("PB103", f"unknown task {task!r}; {step}", at=("tasks",))
 
 
@@ -96,8 +95,6 @@ def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
 
 def _configs(plan: Plan) -> Iterator[Problem]:
     """Arms whose training config is impossible, and rewards that a task does not offer."""
-    from swarm.tasks import rewards
-
     for task in plan.tasks:
         for arm in plan.arms:
             try:
@@ -107,7 +104,7 @@ def _configs(plan: Plan) -> Iterator[Problem]:
                 code = "PB402" if _GROUP_OF_ONE in message else "PB106"
                 yield Problem(code, f"arm {arm.id}: {message}", at=("factors",))
                 continue
-            if config.task.reward not in rewards(task):
+            if config.task.reward not in tasks.rewards(task):
                 text = f"arm {arm.id}: task {task} offers no reward {config.task.reward!r}"
                 yield Problem("PB104", text, at=("tasks",))
 
@@ -128,7 +125,7 @@ def _traps(plan: Plan) -> Iterator[Problem]:
         if "temperature" in tested and h.metric == "policy/entropy":
             text = f"{h.id}: entropy follows from the rollout temperature itself"
             yield Problem("PB409", text, "warning", at=("primary",))
-    yield from _saturated(plan, configs)
+    yield from _few_evaluations(plan, configs)
 
 
 def _one_rate(factor: Factor) -> Iterator[Problem]:
@@ -140,8 +137,8 @@ def _one_rate(factor: Factor) -> Iterator[Problem]:
         yield Problem("PB404", text, at=("factors",))
 
 
-def _saturated(plan: Plan, configs: Sequence[TrainConfig]) -> Iterator[Problem]:
-    """Too few evaluations for the registered score."""
+def _few_evaluations(plan: Plan, configs: Sequence[TrainConfig]) -> Iterator[Problem]:
+    """Fewer evaluations than the registered score averages."""
     config = configs[0]
     evaluations = config.steps // config.evaluation.every
     if any(h.metric.startswith("eval/") for h in plan.hypotheses) and (

@@ -8,7 +8,7 @@ from autoresearch.design.cost import REFERENCE_CORES, study_seconds
 from autoresearch.design.sizing import sensitivity
 from autoresearch.planner.compose import compose
 from autoresearch.planner.costing import TOLERANCE
-from autoresearch.planner.hypotheses import question
+from autoresearch.planner.hypotheses import measure
 from autoresearch.planner.lint import review
 from autoresearch.planner.repairs import NeedsRepair
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
@@ -75,7 +75,7 @@ def _promises(playbook: Playbook, plan: Plan) -> Iterator[Problem]:
         text = f"{plan.profile} takes about {seconds / 60:.0f} min on two cores, not {minutes:g}"
         yield Problem("PB303", text, "warning", at=("profiles", plan.profile))
     if plan.profile == "full":
-        asked = question(playbook, None)
+        asked = measure(playbook, None)
         able = sensitivity(plan, asked.min_effect, asked.prior_sd)
         if able.power < plan.decision.power:
             text = (

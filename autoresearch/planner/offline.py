@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from autoresearch.planner.seam import Question
-from autoresearch.playbook import Library, Playbook
+from autoresearch.playbook import Playbook
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import AskedFactor, Intent
 from autoresearch.topic.parse import Named, ParsedTopic, parse, refuse_unsupported
 from autoresearch.topic.playbook_for import phrase_span, playbook_for
 from autoresearch.topic.words import canonical, number
+from swarm.tasks import names
 
 
 def intent_of(question: Question) -> Intent:
@@ -47,7 +48,7 @@ def intent_of(question: Question) -> Intent:
         seed=options.seed,
         budget_seconds=options.budget_seconds,
         left_aside=(
-            *(f"{name.upper()} is no preset of this trainer" for name in parsed.unsupported),
+            *(f"{name.upper()} is not a preset of this trainer" for name in parsed.unsupported),
             *(f"{name} is named but not under test in {playbook.id}" for name in aside),
             *broken,
         ),
@@ -67,7 +68,7 @@ def _known(question: Question, own: Collection[str], asked: Sequence[Named]) -> 
 
 def _playbook(parsed: ParsedTopic, question: Question) -> tuple[Playbook, list[str]]:
     """The playbook that is chosen, or that the topic is matched with; and broken ones."""
-    library: Library = question.library
+    library = question.library
     if question.options.playbook is not None:
         return checked(library, question.options.playbook), []
     refuse_unsupported(parsed)
@@ -85,8 +86,6 @@ def _is_part_of_its_phrase(playbook: Playbook, parsed: ParsedTopic) -> bool:
 
 def _spoken_task(parsed: ParsedTopic) -> str | None:
     """The built-in task that a topic names: `on the sort task`."""
-    from swarm.tasks import names
-
     pairs = pairwise(parsed.words)
     return next((word for word, after in pairs if after == "task" and word in names()), None)
 

@@ -5,7 +5,7 @@ runs no trial. `start` and `--dry-run` both plan this way.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from langchain_core.runnables import RunnableConfig
@@ -31,7 +31,7 @@ MOST_REPAIRS = 12
 
 @dataclass(frozen=True)
 class Drafted:
-    """What was understood, and the plan that was made of it."""
+    """What was understood, and its plan."""
 
     intent: Intent
     plan: Plan
@@ -47,15 +47,6 @@ class State(TypedDict, total=False):
     problem: str
 
 
-@dataclass(frozen=True)
-class Planning:
-    """What all nodes work with."""
-
-    options: StartOptions
-    library: Library
-    findings: Sequence[Mapping[str, Any]]
-
-
 def plan_study(
     options: StartOptions,
     library: Library | None = None,
@@ -68,7 +59,7 @@ def plan_study(
     """
     if not options.topic.strip():
         raise Refusal("topic", "it is empty", 'ask a question: autoresearch start "…"')
-    context = Planning(options, library or Library.locate(), findings)
+    context = Question(options, library or Library.locate(), findings)
     limit: RunnableConfig = {"recursion_limit": 5 + 2 * MOST_REPAIRS}
     ended = _graph().invoke(State(), limit, context=context)
     if problem := ended.get("problem"):
@@ -76,21 +67,20 @@ def plan_study(
     return Drafted(Intent.model_validate(ended["intent"]), Plan.model_validate(ended["plan"]))
 
 
-def recall(state: State, runtime: Runtime[Planning]) -> State:
+def recall(state: State, runtime: Runtime[Question]) -> State:
     """What earlier studies found that may bear on the question: an input of every planner."""
     return State(known=[dict(found) for found in runtime.context.findings])
 
 
-def draft(state: State, runtime: Runtime[Planning]) -> State:
+def draft(state: State, runtime: Runtime[Question]) -> State:
     """What is asked, by the planner of the options."""
-    options, library = runtime.context.options, runtime.context.library
-    question = Question(options, library, tuple(state["known"]))
-    intent = planner_named(options.planner)(question)
-    named = intent.model_copy(update={"planner": options.planner})
+    question = replace(runtime.context, findings=tuple(state["known"]))
+    name = question.options.planner
+    named = planner_named(name)(question).model_copy(update={"planner": name})
     return State(intent=named.model_dump(mode="json"))
 
 
-def lint(state: State, runtime: Runtime[Planning]) -> State:
+def lint(state: State, runtime: Runtime[Question]) -> State:
     """The intent's plan, or the repair that it waits for, or what is wrong with it."""
     intent = Intent.model_validate(state["intent"])
     playbook = checked(runtime.context.library, intent.playbook)
@@ -111,8 +101,8 @@ def repair(state: State) -> State:
     return State(intent=intent.model_dump(mode="json"))
 
 
-def _graph() -> CompiledStateGraph[State, Planning, State, State]:
-    graph = StateGraph(State, context_schema=Planning)
+def _graph() -> CompiledStateGraph[State, Question, State, State]:
+    graph = StateGraph(State, context_schema=Question)
     graph.add_node("recall", recall)
     graph.add_node("draft", draft)
     graph.add_node("lint", lint)

@@ -19,7 +19,7 @@ _ROLLOUTS = "batch.rollouts"
 
 
 class NeedsRepair(Exception):
-    """An intent whose plan could not answer it; `repair` would make it one that can."""
+    """The plan of this intent could not answer it; `repair` changes the intent so that it can."""
 
     def __init__(self, repair: Repair) -> None:
         super().__init__(repair.note)
@@ -93,7 +93,8 @@ def add_requirement(
 
 
 def drop_tuned_factor(spec: PlaybookTuning, intent: Intent) -> str:
-    """The note that a tuned factor is dropped, once it was. Raises NeedsRepair before."""
+    """The note of the repair that stops tuning a factor under test. Raises NeedsRepair for that
+    repair until it is made."""
     note = f"{spec.factor} is not tuned: it is part of the treatment"
     repair = Repair(name="drop a tuned factor that is under test", about=spec.factor, note=note)
     if intent.repair(repair.name, repair.about) is None:
@@ -102,7 +103,7 @@ def drop_tuned_factor(spec: PlaybookTuning, intent: Intent) -> str:
 
 
 def widen_range(spec: PlaybookTuning, value: JsonValue) -> None:
-    """Raise NeedsRepair where a tuned range leaves out the value that the recipe has."""
+    """Raise NeedsRepair where the recipe's own value lies outside the tuned range."""
     if not isinstance(value, int | float) or spec.low <= value <= spec.high:
         return
     low, high = min(spec.low, value), max(spec.high, value)
@@ -117,10 +118,7 @@ def listed(values: Mapping[str, JsonValue]) -> str:
 
 
 def _nearest(known: CatalogueFactor, level: JsonValue) -> JsonValue:
-    number = isinstance(level, int | float) and not isinstance(level, bool)
-    if number and known.kind in ("int", "float"):
-        assert isinstance(level, int | float)
-        low = level if known.low is None else known.low
-        high = level if known.high is None else known.high
+    if known.bounds and isinstance(level, int | float) and not isinstance(level, bool):
+        low, high = known.bounds
         level = min(max(level, low), high)
     return known.check(level)

@@ -1,4 +1,4 @@
-"""Which tasks a plan runs on, what the user's files fix, and whether these files have changed."""
+"""Which tasks a plan runs on, and what the user's own task files fix."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -7,10 +7,11 @@ from autoresearch.planner.treatments import Treatment
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.plan import Plan
+from swarm import tasks
 from swarm.config.base import JsonValue
 from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
-from swarm.errors import Refusal, did_you_mean
+from swarm.errors import BadTask, Refusal, did_you_mean
 from swarm.models import tiny
 
 _PROMPTS = "evaluation.prompts"
@@ -42,39 +43,31 @@ def tasks_for(
 
 def check_task(name: str) -> None:
     """Raise Refusal with the nearest name for what is neither a built-in nor the user's files."""
-    from swarm.tasks import is_own, names
-
-    if name in names() or is_own(name):
+    if name in tasks.names() or tasks.is_own(name):
         return
     if "/" in name or "." in name:
         raise Refusal("task", f"{name!r} names no task", "give data.jsonl or file.py:make")
-    raise Refusal("task", f"{name!r} is unknown", did_you_mean(name, names()))
+    raise Refusal("task", f"{name!r} is unknown", did_you_mean(name, tasks.names()))
 
 
 def _missing(task: str, treatments: Sequence[Treatment]) -> set[str]:
     """Rewards under test that a task does not offer."""
-    from swarm.tasks import rewards
-
     asked = {str(level) for t in treatments if t.name == "reward_shaping" for level in t.levels}
-    return asked - set(rewards(task))
+    return asked - set(tasks.rewards(task))
 
 
 def _require_rewards(task: str, treatments: Sequence[Treatment]) -> None:
     missing = _missing(task, treatments)
     if missing:
-        from swarm.tasks import rewards
-
         raise Refusal(
             "task",
             f"{task} offers no reward {', '.join(sorted(missing))}",
-            f"compare {', '.join(rewards(task))}",
+            f"compare {', '.join(tasks.rewards(task))}",
         )
 
 
 def _first_able(treatments: Sequence[Treatment]) -> str:
-    from swarm.tasks import names
-
-    for task in names():
+    for task in tasks.names():
         if not _missing(task, treatments):
             return task
     raise Refusal("topic", "no task offers all these rewards together", "compare fewer rewards")
@@ -94,8 +87,6 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     `chosen` are the paths that the user sets. Runs the user's code. Raises Refusal naming the
     file and the row for files that no trial could use.
     """
-    from swarm import tasks
-
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
@@ -116,8 +107,6 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
 def require_usable(plan: Plan) -> None:
     """Raise Refusal when the user's files are no longer those that the plan was made with, or
     when they hold what some arm cannot ask of `tiny`. Other models are asked by their trials."""
-    from swarm import tasks
-
     for ref in filter(tasks.is_own, plan.tasks):
         configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
         try:
@@ -132,8 +121,6 @@ def require_usable(plan: Plan) -> None:
 
 
 def _bad_input(error: ValueError) -> Refusal:
-    from swarm.errors import BadTask
-
     if isinstance(error, BadTask):
         field = "task" if error.field == "task.ref" else error.field
         return Refusal(field, error.problem, error.next_step)

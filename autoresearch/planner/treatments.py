@@ -33,8 +33,8 @@ class Treatment:
 def select(playbook: Playbook, intent: Intent) -> tuple[Treatment, ...]:
     """The treatments of a playbook as an intent fills them.
 
-    A playbook keeps its own factors where the intent names no others, but for those that are held
-    fixed. Raises Refusal where neither names one, for more than two, and for a level outside its
+    The playbook's own factors, without those held fixed, are under test unless the intent names
+    others. Raises Refusal where neither names one, for more than two, and for a level outside its
     factor's range.
     """
     own = {f.name: f for f in playbook.factors if f.name not in intent.held}

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import to_jsonable_python
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -61,17 +62,5 @@ def _parse(path: Path, changed: int, size: int) -> Document:
         raise MalformedPlaybook(path, [Problem("PB001", f"not YAML: {text}", line=1)]) from None
     if not isinstance(tree, CommentedMap):
         raise MalformedPlaybook(path, [Problem("PB001", "no mapping of keys to values", line=1)])
-    return Document(path, _plain(tree), tree)
-
-
-def _plain(node: Any) -> Any:
-    if isinstance(node, Mapping):
-        return {str(key): _plain(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_plain(value) for value in node]
-    if isinstance(node, bool) or node is None:
-        return node
-    for kind in (int, float, str):
-        if isinstance(node, kind):
-            return kind(node)
-    return str(node)
+    plain = to_jsonable_python(tree, serialize_unknown=True, bytes_mode="base64")
+    return Document(path, plain, tree)

@@ -1,8 +1,8 @@
 """Where playbooks are found, and how one is loaded with what it extends.
 
 Searched in order: `playbooks/` in the working folder, `~/.autoresearch/playbooks`, the built-in
-ones. An earlier folder hides a later playbook of the same id. YAML files without a `schema` key
-of ours (other tools have playbooks too) are left alone.
+ones. A playbook of an earlier folder hides those of the same id in later ones. YAML files without
+our `schema` key are left alone: other tools have playbooks too.
 """
 
 from collections.abc import Iterator, Mapping

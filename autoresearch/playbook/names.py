@@ -101,9 +101,8 @@ def _hypotheses(playbook: Playbook) -> Iterator[Problem]:
 def _metrics(playbook: Playbook) -> Iterator[Problem]:
     named: list[tuple[Place, str]] = [(("primary", "metric"), playbook.primary.metric)]
     named += [(("metrics", i), name) for i, name in enumerate(playbook.metrics)]
-    for i, spec in enumerate(playbook.hypotheses):
-        if spec.metric:
-            named.append((("hypotheses", i, "metric"), spec.metric))
+    claims = enumerate(playbook.hypotheses)
+    named += [(("hypotheses", i, "metric"), spec.metric) for i, spec in claims if spec.metric]
     for at, name in named:
         if name not in METRICS:
             yield _unknown("PB102", "metric", name, METRICS, at)

@@ -1,4 +1,4 @@
-"""A new playbook's text: what a plan holds, as YAML with comments that say what to change."""
+"""The text of a new playbook: a plan as YAML, with comments that say what to change."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,12 +27,12 @@ def _head(name: str, parent: Playbook, plan: Plan) -> Iterator[str]:
     yield f"schema: {SCHEMA}"
     yield f"id: {name}                       # equal to the file's name"
     yield f"extends: {parent.id}             # mappings merge, lists replace, null takes away"
-    yield f"title: {_scalar(plan.topic)}"
-    yield f"question: {_scalar(plan.question)}"
+    yield f"title: {_yaml(plan.topic)}"
+    yield f"question: {_yaml(plan.question)}"
     yield ""
     yield "# Found by the words of these topics; `phrases: [...]` claims each topic with one."
     yield "match:"
-    yield f"  topics: [{_scalar(plan.topic)}]"
+    yield f"  topics: [{_yaml(plan.topic)}]"
 
 
 def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Iterator[str]:
@@ -41,8 +41,8 @@ def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Itera
     yield "factors:"
     for factor in plan.treatments:
         yield f"  - name: {factor.name}"
-        yield f"    levels: {_list(factor.levels)}"
-        yield f"    control: {_scalar(factor.control)}"
+        yield f"    levels: {_yaml(factor.levels)}"
+        yield f"    control: {_yaml(factor.control)}"
     yield ""
     yield "# Written before any data exist. direction: greater, less or different."
     yield "hypotheses:"
@@ -55,7 +55,7 @@ def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Itera
     yield f"  min_effect: {first.min_effect:g}           # smallest effect of interest"
     yield "  # prior_sd: 0.03             # guess of the SD over seeds, until the pilot knows it"
     yield ""
-    yield f"tasks: {_list(plan.tasks)}"
+    yield f"tasks: {_yaml(plan.tasks)}"
     yield ""
     if plan.tuning:
         yield "# One value for all arms, on seeds of its own; `tuning: null` takes it away."
@@ -69,7 +69,7 @@ def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Itera
     yield "# Settings that every arm shares, by TrainConfig path."
     if train:
         yield "train:"
-        yield from (f"  {path}: {_scalar(value)}" for path, value in train.items())
+        yield from (f"  {path}: {_yaml(value)}" for path, value in train.items())
     else:
         yield "# train:"
         yield "#   batch.rollouts: 256"
@@ -85,20 +85,16 @@ def _body(parent: Playbook, plan: Plan, train: Mapping[str, JsonValue]) -> Itera
 def _hypothesis(plan: Plan, hypothesis: Hypothesis) -> Iterator[str]:
     yield f"  - arm: {_map(plan.arm(hypothesis.arm).levels)}"
     yield f"    versus: {_map(plan.arm(hypothesis.versus).levels)}"
-    yield f"    statement: {_scalar(hypothesis.statement)}"
+    yield f"    statement: {_yaml(hypothesis.statement)}"
     yield f"    direction: {hypothesis.direction}"
     yield f"    min_effect: {hypothesis.min_effect:g}"
-    yield f"    source: {_scalar(hypothesis.source)}"
+    yield f"    source: {_yaml(hypothesis.source)}"
 
 
-def _scalar(value: JsonValue) -> str:
-    """A YAML scalar: JSON is YAML."""
+def _yaml(value: JsonValue | Sequence[JsonValue]) -> str:
+    """A value or a list of values on one line: JSON is YAML."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def _list(values: Sequence[JsonValue]) -> str:
-    return f"[{', '.join(_scalar(value) for value in values)}]"
-
-
 def _map(values: Mapping[str, JsonValue]) -> str:
-    return f"{{{', '.join(f'{key}: {_scalar(value)}' for key, value in values.items())}}}"
+    return f"{{{', '.join(f'{key}: {_yaml(value)}' for key, value in values.items())}}}"

@@ -11,9 +11,6 @@ from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import SCHEMA, Playbook
 from swarm.errors import closest
 
-_CODES: Mapping[str, str] = {"extra_forbidden": "PB002", "missing": "PB003"}
-_WRONG_VALUE = "PB004"
-
 
 def validate(document: Document, merged: Mapping[str, Any]) -> Playbook:
     """The playbook of a document whose `extends` has been merged in. Raises MalformedPlaybook."""
@@ -45,12 +42,12 @@ def _problems(document: Document, error: ValidationError) -> Iterator[Problem]:
         name = ".".join(str(part) for part in place)
         if item["type"] == "extra_forbidden":
             near = closest(str(place[-1]), _keys())
-            message = f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else "")
+            meant = f"; did you mean {near[0]}?" if near else ""
+            code, message = "PB002", f"unknown key {name}{meant}"
         elif item["type"] == "missing":
-            message = f"{name} is missing"
+            code, message = "PB003", f"{name} is missing"
         else:
-            message = f"{name}: {item['msg'].removeprefix('Value error, ')}"
-        code = _CODES.get(item["type"], _WRONG_VALUE)
+            code, message = "PB004", f"{name}: {item['msg'].removeprefix('Value error, ')}"
         yield Problem(code, message, line=document.line(place), at=place)
 
 

@@ -1,10 +1,11 @@
-"""Names of factors, levels and metrics, laid over the words of a topic."""
+"""Names of factors, levels and metrics, found in the words of a topic."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from autoresearch.catalogue import FACTORS
+from autoresearch.catalogue.factor import phrases
 from autoresearch.study.metrics import METRICS
 from autoresearch.topic.words import number, words
 from swarm.config.base import JsonValue
@@ -24,7 +25,7 @@ class Alias:
 
 @dataclass(frozen=True)
 class Mention:
-    """An alias at the places `start` up to `end` of a topic."""
+    """An alias in a topic, from word `start` up to word `end`."""
 
     start: int
     end: int
@@ -39,26 +40,27 @@ def vocabulary() -> frozenset[str]:
 @cache
 def _aliases() -> tuple[Alias, ...]:
     """All aliases, longest first; among equals strong before weak."""
-    found = list(_metric_aliases())
+    found = [
+        Alias(tuple(words(alias)), metric=metric.name)
+        for metric in METRICS.values()
+        for alias in metric.aliases
+    ]
     for known in FACTORS.values():
-        for alias in known.aliases:
-            found.append(Alias(tuple(words(alias)), known.name))
+        found += [Alias(name, known.name) for name in _phrases(known.aliases)]
         for level, names in known.words.items():
-            found += [Alias(tuple(words(name)), known.name, level) for name in names]
+            found += [Alias(name, known.name, level) for name in _phrases(names)]
         for level, names in known.hints.items():
-            found += [Alias(tuple(words(n)), known.name, level, weak=True) for n in names]
+            found += [Alias(name, known.name, level, weak=True) for name in _phrases(names)]
         found += [Alias((symbol,), known.name, symbol=True) for symbol in known.symbols]
     return tuple(sorted(found, key=lambda a: (-len(a.words), a.weak, a.symbol)))
 
 
-def _metric_aliases() -> Iterator[Alias]:
-    for known in METRICS.values():
-        for alias in known.aliases:
-            yield Alias(tuple(words(alias)), metric=known.name)
+def _phrases(names: str) -> list[tuple[str, ...]]:
+    return [tuple(words(phrase)) for phrase in phrases(names)]
 
 
 def find_mentions(text: Sequence[str]) -> list[Mention]:
-    """Aliases laid over the words, longest first, without overlap; in order of appearance."""
+    """The aliases in a text, in order of appearance. A longer one takes its words before others."""
     taken = [False] * len(text)
     found = []
     for alias in _aliases():

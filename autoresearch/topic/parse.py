@@ -11,12 +11,12 @@ from functools import cache
 from autoresearch.catalogue import FACTORS
 from autoresearch.study.plan import Direction
 from autoresearch.topic.aliases import Alias, Mention, find_mentions
-from autoresearch.topic.words import STOP, canonical, number, words
+from autoresearch.topic.words import STOP, canonical, is_subject, number, words
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
-#: After it, a factor without levels is held at its level other than the control: `under staleness`.
+#: Before a factor without levels it means the level other than the control: `under staleness`.
 _PRESENT = "under"
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
 _LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
@@ -66,7 +66,6 @@ class ParsedTopic:
     `unknown` the subject words that name nothing.
     """
 
-    topic: str
     words: tuple[str, ...]
     treatments: tuple[Named, ...] = ()
     fixed: tuple[Named, ...] = ()
@@ -81,17 +80,13 @@ class ParsedTopic:
     def factors(self) -> tuple[str, ...]:
         return tuple(named.factor for named in self.treatments)
 
-    def named(self, factor: str) -> Named | None:
-        """What the topic says of a factor under test."""
-        return next((n for n in self.treatments if n.factor == factor), None)
-
 
 def parse(topic: str) -> ParsedTopic:
     """Read a topic. Raises Refusal for a level outside its factor's range."""
     text = tuple(words(topic))
     mentions = find_mentions(text)
-    numbers = _numbers(text, mentions)
     strong = _strong(text, mentions)
+    numbers = _numbers(text, mentions, strong)
     treatments: list[Named] = []
     fixed: list[Named] = []
     for name in strong:
@@ -102,9 +97,8 @@ def parse(topic: str) -> ParsedTopic:
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     metric = next((m for m in mentions if m.alias.metric), None)
     covered = {i for m in mentions for i in range(m.start, m.end)}
-    unknown = [w for i, w in enumerate(text) if i not in covered and _is_subject(w)]
+    unknown = [w for i, w in enumerate(text) if i not in covered and is_subject(w)]
     return ParsedTopic(
-        topic=topic,
         words=text,
         treatments=tuple(treatments),
         fixed=tuple(fixed),
@@ -115,10 +109,6 @@ def parse(topic: str) -> ParsedTopic:
         unsupported=tuple(w for w in unknown if w in UNSUPPORTED),
         unknown=tuple(unknown),
     )
-
-
-def _is_subject(word: str) -> bool:
-    return word not in STOP and number(word) is None
 
 
 def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
@@ -137,9 +127,10 @@ def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
     return [n for n in sure if not (n in bare and set(FACTORS[n].yields_to) & set(sure))]
 
 
-def _numbers(text: Sequence[str], mentions: Sequence[Mention]) -> dict[int, str]:
+def _numbers(
+    text: Sequence[str], mentions: Sequence[Mention], strong: Sequence[str]
+) -> dict[int, str]:
     """The factor of each number that is a level, by the number's place."""
-    strong = set(_strong(text, mentions))
     numeric = [
         m
         for m in mentions

@@ -8,23 +8,19 @@ from autoresearch.catalogue import FACTORS
 from autoresearch.playbook import Playbook
 from autoresearch.topic.aliases import vocabulary
 from autoresearch.topic.parse import ParsedTopic
-from autoresearch.topic.words import STOP, find, number, words
+from autoresearch.topic.words import find, is_subject, words
 from swarm.errors import Refusal, closest
 
 #: The playbook that takes any factors of the catalogue.
 SWEEP = "factor-sweep"
 
-#: A search hit counts when it shares this part of the topic's subject words, and two of them.
+#: A search hit must share this part of the topic's subject words, and at least so many.
 _SHARE, _LEAST = 0.6, 2
 #: How alike a misspelt word must be to one of the catalogue.
 _SPELLING = 0.8
 
-#: Names of factors that are everyday words too: alone they make no research topic.
-_EVERYDAY_TEXT = """
-temperature noise noisy baseline curriculum momentum rank lag alpha beta epsilon truncation warmup
-annealing reproducible async clip proxy reuse cosine
-"""
-_EVERYDAY = frozenset(words(_EVERYDAY_TEXT))
+#: Names of factors and levels that are everyday words too.
+_EVERYDAY = frozenset(word for known in FACTORS.values() for word in words(known.everyday))
 
 #: Words that place a topic in the field.
 _FIELD_TEXT = """
@@ -128,7 +124,7 @@ def _spelled(word: str) -> str:
 
 
 def _subject(text: Iterable[str]) -> list[str]:
-    return [word for word in text if word not in STOP and number(word) is None]
+    return list(filter(is_subject, text))
 
 
 def _factors(playbook: Playbook) -> frozenset[str]:

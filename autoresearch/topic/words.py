@@ -65,6 +65,11 @@ def canonical(word: str) -> str:
     return word
 
 
+def is_subject(word: str) -> bool:
+    """Whether a word can say what a topic is about: neither a function word nor a number."""
+    return word not in STOP and number(word) is None
+
+
 def number(word: str) -> int | float | None:
     """The number that a word stands for: whole as int, `1k` as 1000; None for other words."""
     match = _NUMBER.fullmatch(word)

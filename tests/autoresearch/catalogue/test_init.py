@@ -4,6 +4,7 @@ import pytest
 
 from autoresearch import catalogue
 from autoresearch.catalogue import FACTORS, CatalogueFactor
+from autoresearch.catalogue.factor import phrases
 from autoresearch.study.metrics import METRICS
 from autoresearch.topic.words import words
 from swarm.config.paths import known_paths
@@ -49,9 +50,9 @@ def test_documented_nulls_differ_in_config_only(factor: CatalogueFactor) -> None
 def test_no_name_stands_for_two_things() -> None:
     owner: dict[tuple[str, ...], str] = {}
     for factor in FACTORS.values():
-        names = [(alias, factor.name) for alias in factor.aliases]
-        for level, phrases in (*factor.words.items(), *factor.hints.items()):
-            names += [(phrase, f"{factor.name}={level}") for phrase in phrases]
+        names = [(alias, factor.name) for alias in phrases(factor.aliases)]
+        for level, text in (*factor.words.items(), *factor.hints.items()):
+            names += [(phrase, f"{factor.name}={level}") for phrase in phrases(text)]
         for phrase, target in names:
             key = tuple(words(phrase))
             assert key, phrase

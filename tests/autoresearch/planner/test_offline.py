@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.plans import plan_for
 
 from autoresearch.catalogue import FACTORS
+from autoresearch.catalogue.factor import phrases
 from autoresearch.planner.planning import plan_study
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
@@ -176,8 +177,8 @@ def test_a_broken_playbook_nearby_is_left_out_and_named(tmp_path: Path) -> None:
 
 WORDS = "GRPO RLOO PPO vs or than better with at , 0 1 4 16 0.2 1e-3 steps rollouts entropy"
 PHRASES = [
-    *(alias for known in FACTORS.values() for alias in known.aliases),
-    *(w for known in FACTORS.values() for phrases in known.words.values() for w in phrases),
+    *(alias for known in FACTORS.values() for alias in phrases(known.aliases)),
+    *(w for known in FACTORS.values() for text in known.words.values() for w in phrases(text)),
     *WORDS.split(),
 ]
 VALUES = st.sampled_from([0, 1, -1, 0.5, 64, True, None, "none", "group", "rloo", "full"])

@@ -12,21 +12,21 @@ from autoresearch.study.intent import AskedFactor
 from swarm.errors import Refusal
 
 RANK = FACTORS["lora_rank"]
+LOW, HIGH = 1, 512
 
 
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=3, unique=True))
 def test_levels_within_the_range_stay_and_others_move_to_its_end(levels: list[int]) -> None:
     asked = AskedFactor(name="lora_rank", levels=tuple(levels))
-    inside = all(RANK.low <= level <= RANK.high for level in levels)  # type: ignore[operator]
-    if inside:
+    if all(LOW <= level <= HIGH for level in levels):
         take_nearest_levels(RANK, asked)
         return
     with pytest.raises(NeedsRepair) as needed:
         take_nearest_levels(RANK, asked)
     moved = needed.value.repair.factor
     assert moved is not None
-    ends = [min(max(level, RANK.low), RANK.high) for level in levels]  # type: ignore[type-var]
-    assert list(moved.levels) == list(dict.fromkeys(map(int, ends)))  # type: ignore[arg-type]
+    ends = [min(max(level, LOW), HIGH) for level in levels]
+    assert list(moved.levels) == list(dict.fromkeys(ends))
 
 
 @pytest.mark.parametrize("level", ["many", True, 2.5])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autoresearch.catalogue import FACTORS
+from autoresearch.catalogue.factor import phrases
 from autoresearch.topic.aliases import find_mentions, vocabulary
 from autoresearch.topic.words import words
 
@@ -42,7 +43,7 @@ def test_a_symbol_needs_a_number_behind_it() -> None:
 
 def test_every_name_of_a_factor_is_found_alone() -> None:
     for factor in FACTORS.values():
-        for alias in factor.aliases:
+        for alias in phrases(factor.aliases):
             assert factor.name in {name for _, name in named(alias)}, alias
 
 
