@@ -80,7 +80,7 @@ def run_trials(
 
 @dataclass
 class _Wave:
-    """The trials of one call by id, and which of them wait or run."""
+    """The trials of one call by id, which of them wait, and what runs by the name of its job."""
 
     ledger: Ledger
     study: str
@@ -118,14 +118,14 @@ class _Wave:
             trial = self.trials[self.waiting.popleft()]
             spec = trial.spec
             attempt = self.ledger.start_attempt(self.study, spec.id)
+            following = Following(spec, attempt)
             self.cluster.submit(
-                spec.id,
-                attempt.number,
+                following.job,
                 spec.config.model_dump(mode="json"),
                 attempt.folder,
                 _where_to_resume(trial.attempts),
             )
-            self.running[spec.id] = Following(spec, attempt)
+            self.running[following.job] = following
             self.trials[spec.id] = replace(
                 trial, status="running", attempts=(*trial.attempts, attempt)
             )
@@ -146,7 +146,7 @@ class _Wave:
 
     def end(self, ended: Ended) -> None:
         """Take note of an attempt whose process has ended."""
-        following = self.running.pop(ended.trial)
+        following = self.running.pop(ended.job)
         status, cause = ended.status, ended.cause
         if status in ("finished", "diverged") and not manifest_digest(following.attempt.folder):
             status, cause = "failed", "its folder is not here: workers must share this file system"
@@ -165,18 +165,18 @@ class _Wave:
         spec, attempt = following.spec, following.attempt
         result = read_result(attempt.folder)
         if result is not None and manifest_digest(attempt.folder) is not None:
-            self.cluster.cancel(spec.id, attempt.number)  # a detached actor would keep its core
+            self.cluster.cancel(following.job)  # a detached actor would keep its core
             self._end(following, result.status, result.cause, at=_last_write(attempt))
-        elif self.cluster.adopt(spec.id, attempt.number):
-            self.running[spec.id] = following
+        elif self.cluster.adopt(following.job):
+            self.running[following.job] = following
             self.ledger.add_event(self.study, "adopted", trial=spec.id, attempt=attempt.number)
         else:
             at = _last_write(attempt)
             self._end(following, "lost", "its driver ended", charged=False, at=at)
 
     def _cancel(self, following: Following, status: EndStatus, why: str, *, charged: bool) -> None:
-        self.cluster.cancel(following.spec.id, following.attempt.number)
-        del self.running[following.spec.id]
+        self.cluster.cancel(following.job)
+        del self.running[following.job]
         self._end(following, status, why, charged=charged)
 
     def _end(

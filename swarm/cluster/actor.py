@@ -21,8 +21,6 @@ Entry = Callable[..., RunResult]
 class Job:
     """One attempt. `entry` is "module:function", called like `swarm.train.loop.train`."""
 
-    trial: str
-    attempt: int
     config: Mapping[str, Any]
     folder: Path
     resume_from: Path | None
@@ -39,7 +37,7 @@ class Outcome:
     final: bool = False
 
 
-class TrialActor:
+class RunActor:
     """Runs its job once, on one thread; asking again returns the same outcome.
 
     So a new driver that adopts a running actor asks like the first one did, and waits.
@@ -96,7 +94,7 @@ def _entry(name: str) -> Entry:
 
 
 def _use_one_thread() -> None:
-    """Let torch use one thread: trials run side by side, one a core. Call it before torch loads."""
+    """Let torch use one thread: jobs run side by side, one a core. Call it before torch loads."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
