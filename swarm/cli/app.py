@@ -176,7 +176,7 @@ def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
         return out
     task = Path(config.task.ref.rpartition("/")[2]).name.replace(":", "-")
     name = f"{file.stem}-{config.algorithm.name}-{task}-seed{config.seed}"
-    runs = Path(os.environ.get("AUTORESEARCH_HOME", ".")) / "runs" / "swarm"
+    runs = Path("runs") / "swarm"
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
     return next(folder for folder in (runs / each for each in names) if not folder.exists())
 

@@ -44,7 +44,7 @@ def ensure(ref: str) -> Path:
 
 
 def describe(ref: str) -> Description:
-    """Name, digest and provenance: what enters a study's fingerprint.
+    """Name, digest and provenance: what enters a run's fingerprint.
 
     A local folder is hashed, a hub model fetched first.
     """

@@ -15,7 +15,7 @@ NAMES = (tiny.NAME, smollm2.NAME)
 
 
 class Description(TypedDict):
-    """What a model is, for a study's fingerprint. `digest` changes when the model does."""
+    """What a model is, for a run's fingerprint. `digest` changes when the model does."""
 
     name: str
     digest: str
@@ -79,7 +79,7 @@ class Tiny:
 
 @dataclass(frozen=True)
 class SmolLM2:
-    """Fetched when it is asked for, and not by a study: the user decides on 93 MB."""
+    """Fetched when it is asked for, and not by a run: the user decides on 93 MB."""
 
     def folder(self) -> Path | None:
         return smollm2.path() if smollm2.is_present() else None
@@ -137,7 +137,7 @@ class Folder:
 class Hub:
     """A model on the Hugging Face hub; identified by its commit.
 
-    What is in the hub's cache on this machine is used as it is, so that a study's trials all see
+    What is in the hub's cache on this machine is used as it is, so that runs side by side see
     the same commit and need no network.
     """
 

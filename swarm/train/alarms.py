@@ -1,7 +1,7 @@
 """What looks wrong in a run's metrics, and the likely cause.
 
 Alarms are notes for the reader of a report. They stop nothing: a run that cannot go on says so
-itself (`diverged`), and leaving out runs that look bad would bias the study.
+itself (`diverged`), and leaving out runs that look bad would bias a comparison.
 
 Thresholds are coarse on purpose: they compare the mean of the last `WINDOW` rows with that of
 the first, so that one odd batch raises nothing.
@@ -40,7 +40,7 @@ FINITE = (
 
 @dataclass(frozen=True)
 class Alarm:
-    """`kind` is raised at most once a trial; `value` is what the rule saw at `step`."""
+    """`kind` is raised at most once a run; `value` is what the rule saw at `step`."""
 
     kind: str
     step: int

@@ -263,7 +263,7 @@ class _Run:
             self.learner.supervise(trees, warmup.lr)
 
     def _evaluate(self) -> dict[str, float]:
-        """One sampled answer to each held-out problem; the same draws for every run, so arms
+        """One sampled answer to each held-out problem; the same draws for every run, so runs
         differ by their weights alone."""
         began = time.monotonic()
         groups = roll_out(
