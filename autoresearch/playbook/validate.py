@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from autoresearch.playbook.document import Document
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import SCHEMA, Playbook
+from swarm.config.paths import place
 from swarm.errors import closest
 
 _CODES: Mapping[str, str] = {"extra_forbidden": "PB002", "missing": "PB003"}
@@ -41,17 +42,17 @@ def json_schema() -> dict[str, Any]:
 
 def _problems(document: Document, error: ValidationError) -> Iterator[Problem]:
     for item in error.errors(include_url=False):
-        place = tuple(item["loc"])
-        name = ".".join(str(part) for part in place)
+        at = tuple(item["loc"])
+        name = place(at)
         if item["type"] == "extra_forbidden":
-            near = closest(str(place[-1]), _keys())
+            near = closest(str(at[-1]), _keys())
             message = f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else "")
         elif item["type"] == "missing":
             message = f"{name} is missing"
         else:
             message = f"{name}: {item['msg'].removeprefix('Value error, ')}"
         code = _CODES.get(item["type"], _WRONG_VALUE)
-        yield Problem(code, message, line=document.line(place), at=place)
+        yield Problem(code, message, line=document.line(at), at=at)
 
 
 @cache

@@ -183,7 +183,7 @@ def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
 
 def _resumed(config: "TrainConfig", out: Path | None) -> Path:
     """The folder of the run to go on with, trained so far with this very config."""
-    from swarm.cli.config_file import first_difference
+    from swarm.config.paths import first_difference
     from swarm.disk.folder import CONFIG as CONFIG_FILE
     from swarm.disk.run_config import read_config
 

@@ -24,6 +24,7 @@ from swarm.config.parts import (
     TaskSettings,
     WarmupSettings,
 )
+from swarm.config.paths import put
 
 
 class TrainConfig(Settings):
@@ -81,20 +82,8 @@ class TrainConfig(Settings):
             for name in (name for fields in DATA.values() for name in fields):
                 raw["data"].pop(name, None)
         for path, value in values.items():
-            set_path(raw, path, value)
+            put(raw, path, value)
         return TrainConfig.model_validate(raw)
-
-
-def set_path(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is not a dict."""
-    *parents, leaf = path.split(".")
-    node = tree
-    for name in parents:
-        child = node.setdefault(name, {})
-        if not isinstance(child, dict):
-            raise KeyError(path)
-        node = child
-    node[leaf] = value
 
 
 def _groups(config: TrainConfig) -> Iterator[str]:

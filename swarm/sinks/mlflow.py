@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from swarm.config.paths import leaves
 from swarm.disk.logfile import routed_to
 from swarm.sinks.mlflow_page import TRAINING_KIND
 
@@ -136,18 +137,9 @@ class MlflowExperiment:
     def _log_params(self, run: str, config: Mapping[str, Any]) -> None:
         from mlflow.entities import Param
 
-        params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in flatten(config)]
+        params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in leaves(config)]
         for start in range(0, len(params), PARAMS_A_BATCH):
             self.client.log_batch(run, params=params[start : start + PARAMS_A_BATCH])
-
-
-def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of a tree of mappings, each under its dotted path."""
-    for name, value in config.items():
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
 
 
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

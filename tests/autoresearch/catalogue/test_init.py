@@ -6,7 +6,7 @@ from autoresearch import catalogue
 from autoresearch.catalogue import FACTORS, CatalogueFactor
 from autoresearch.study.metrics import METRICS
 from autoresearch.topic.words import words
-from swarm.config.paths import known_paths
+from swarm.config.checked import known_paths
 from swarm.errors import Refusal
 
 ALL = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
