@@ -62,13 +62,15 @@ class Cluster:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         if address is not None:
             check_reachable(address)
+        import ray
+
         with ExitStack() as leave:
             leave.enter_context(_quiet(log))
             if address is None:
                 _start_local(leave.enter_context(_short_folder(namespace)), namespace, cpus)
             else:
                 _join(address, namespace)
-            leave.callback(_shutdown)
+            leave.callback(ray.shutdown)
             kept = leave.pop_all()
         return cls(namespace, standing=address is not None, entry=entry, leave=kept)
 
@@ -237,12 +239,6 @@ def _quiet(log: Path) -> Iterator[None]:
             yield
     finally:
         driver.print_to_stdstream = printed
-
-
-def _shutdown() -> None:
-    import ray
-
-    ray.shutdown()
 
 
 @contextmanager

@@ -35,14 +35,14 @@ def draw_batch(ask: Ask, wanted: int, data: DataSettings) -> Drawn:
     """`wanted` groups, filtered by `data.group_filter`; `resample` asks for as many other problems
     as are missing, until none is or `data.resample_rounds` are over."""
     groups = ask(0, 0, wanted)
-    kept = keep_groups(groups, data.group_filter).groups
+    kept = keep_groups(groups, data.group_filter)
     rounds = data.resample_rounds if data.group_filter == "resample" else 0
     for number in range(1, rounds + 1):
         if len(kept) >= wanted:
             break
         more = ask(number, len(groups), wanted - len(kept))
         groups = groups + more
-        kept = kept + keep_groups(more, data.group_filter).groups
+        kept = kept + keep_groups(more, data.group_filter)
     return Drawn(
         groups, kept, len(groups) - len(kept), len(groups) - wanted, max(0, wanted - len(kept))
     )

@@ -98,7 +98,6 @@ class Trunk:
         return hidden_BTD
 
     def _routed(self, slots: Sequence[str | None]) -> AbstractContextManager[None]:
-        if self.mixture is None:
-            return self.host.routing.using(None)
-        self.mixture.assign(slots)
-        return self.host.routing.mixed(self.mixture)
+        if self.mixture is not None:
+            self.mixture.assign(slots)
+        return self.host.routing.using(mixture=self.mixture)

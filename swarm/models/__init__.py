@@ -9,15 +9,6 @@ from pathlib import Path
 
 from swarm.models.sources import NAMES, Description, find
 
-__all__ = [
-    "Description",
-    "check",
-    "describe",
-    "ensure",
-    "folder",
-    "names",
-]
-
 
 def names() -> tuple[str, ...]:
     """The models that can be had without a hub."""
