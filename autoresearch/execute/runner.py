@@ -23,7 +23,8 @@ from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.plan import TrialSpec
-from swarm.cluster.cluster import Cluster, Ended
+from swarm.cluster.actor import Outcome
+from swarm.cluster.cluster import Cluster
 from swarm.disk.folder import CHECKPOINTS, MANIFEST, METRICS, manifest_digest, read_result
 
 POLL = 0.25  # seconds
@@ -68,8 +69,8 @@ def run_trials(
                 requests.check()
                 budget.check()
                 wave.submit()
-                for ended in cluster.poll(POLL):
-                    wave.end(ended)
+                for job, outcome in cluster.poll(POLL):
+                    wave.end(job, outcome)
                 wave.follow()
                 if wave.defect:
                     raise TaskFailed(wave.defect)
@@ -144,20 +145,20 @@ class _Wave:
             if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
                 self.observer.note(f"MLflow is no longer written: {problem}")
 
-    def end(self, ended: Ended) -> None:
+    def end(self, job: str, outcome: Outcome) -> None:
         """Take note of an attempt whose process has ended."""
-        following = self.running.pop(ended.job)
-        status, cause = ended.status, ended.cause
+        following = self.running.pop(job)
+        status, cause = outcome.status, outcome.cause
         if status in ("finished", "diverged") and not manifest_digest(following.attempt.folder):
             status, cause = "failed", "its folder is not here: workers must share this file system"
-        if ended.final:
+        if outcome.final:
             self.defect = self.defect or cause
-        self._end(following, status, cause, final=ended.final)
+        self._end(following, status, cause, final=outcome.final)
 
     def cancel(self, reason: str) -> None:
         """End all that runs; keep what has just finished by itself."""
-        for ended in self.cluster.poll(0):
-            self.end(ended)
+        for job, outcome in self.cluster.poll(0):
+            self.end(job, outcome)
         for following in tuple(self.running.values()):
             self._cancel(following, "lost", reason, charged=False)
 

@@ -29,19 +29,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended, as its own process saw it. `final`: the user's task or reward failed,
-    and would again."""
+    """How a job ended, as its own process saw it; `lost`: that died without saying so. `final`:
+    the user's task or reward failed, and would again."""
 
-    status: Literal["finished", "diverged", "failed"]
+    status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
     final: bool = False
 
 
 class RunActor:
-    """Runs its job once, on one thread; asking again returns the same outcome.
-
-    So a new driver that adopts a running actor asks like the first one did, and waits.
-    """
+    """Runs its job once, on one thread; asking again returns the same outcome. So a new driver that
+    adopts a running actor asks like the first one did, and waits."""
 
     def __init__(self, job: Job) -> None:
         self._job = job

@@ -13,10 +13,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from swarm.cluster.actor import TRAIN, Job, Outcome, RunActor, one_line
 from swarm.cluster.reach import check_reachable
@@ -24,17 +23,6 @@ from swarm.disk.logfile import routed_to
 from swarm.errors import ClusterLost, InfrastructureError, RayUnreachable
 
 OBJECT_STORE_BYTES = 100 * 2**20  # jobs exchange files; the least that Ray accepts is 75 MB
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A job that no longer runs. `lost`: its process died without saying how it went; `final`: no
-    other attempt can do better (see `Outcome`)."""
-
-    job: str
-    status: Literal["finished", "diverged", "failed", "lost"]
-    cause: str = ""
-    final: bool = False
 
 
 class Cluster:
@@ -46,7 +34,8 @@ class Cluster:
         self._standing = standing
         self._entry = entry
         self._leave = leave
-        self._running: dict[str, _Running] = {}
+        self._actors: dict[str, Any] = {}
+        self._outcomes: dict[str, Any] = {}  # Ray's promises of them
 
     @classmethod
     def start(
@@ -69,7 +58,10 @@ class Cluster:
             if address is None:
                 _start_local(leave.enter_context(_short_folder(namespace)), namespace, cpus)
             else:
-                _join(address, namespace)
+                try:
+                    ray.init(address=address, namespace=namespace, log_to_driver=False)
+                except (ConnectionError, RuntimeError) as error:
+                    raise RayUnreachable(address, one_line(str(error))) from error
             leave.callback(ray.shutdown)
             kept = leave.pop_all()
         return cls(namespace, standing=address is not None, entry=entry, leave=kept)
@@ -82,7 +74,8 @@ class Cluster:
 
     def close(self) -> None:
         """Leave Ray. A local Ray ends with all its jobs; on a standing cluster they go on."""
-        self._running.clear()
+        self._actors.clear()
+        self._outcomes.clear()
         self._leave.close()
 
     def capacity(self, device: str = "cpu") -> int:
@@ -95,7 +88,7 @@ class Cluster:
         import ray
 
         if self._standing:  # others may use it too, and nodes may join
-            return len(self._running) + _slots(ray.available_resources(), device)
+            return len(self._actors) + _slots(ray.available_resources(), device)
         resources = ray.cluster_resources()
         if not resources.get("CPU"):
             raise ClusterLost("Ray on this machine has died; resume what ran on it")
@@ -127,30 +120,30 @@ class Cluster:
             self._track(name, actor)
         return actor is not None
 
-    def poll(self, timeout: float) -> list[Ended]:
-        """The jobs that ended, waiting up to `timeout` seconds for the first."""
+    def poll(self, timeout: float) -> list[tuple[str, Outcome]]:
+        """The jobs that ended and how, waiting up to `timeout` seconds for the first."""
         import ray
 
-        if not self._running:
+        if not self._outcomes:
             time.sleep(timeout)
             return []
-        names = {running.outcome: name for name, running in self._running.items()}
+        names = {outcome: name for name, outcome in self._outcomes.items()}
         ready, _ = ray.wait(list(names), num_returns=1, timeout=timeout)
         if ready:
             ready, _ = ray.wait(list(names), num_returns=len(names), timeout=0)
-        return [self._collect(names[outcome]) for outcome in ready]
+        return [(names[outcome], self._collect(names[outcome])) for outcome in ready]
 
     def cancel(self, name: str) -> None:
         """Kill a job, running or done, whoever submitted it; it is not reported as ended."""
         import ray
 
-        running = self._running.pop(name, None)
-        actor = running.actor if running is not None else self._find(name)
+        self._outcomes.pop(name, None)
+        actor = self._actors.pop(name, None) or self._find(name)
         if actor is not None:
             ray.kill(actor)
 
     def _track(self, name: str, actor: Any) -> None:
-        self._running[name] = _Running(actor, actor.run.remote())
+        self._actors[name], self._outcomes[name] = actor, actor.run.remote()
 
     def _find(self, name: str) -> Any | None:
         import ray
@@ -162,27 +155,17 @@ class Cluster:
         except ValueError:
             return None
 
-    def _collect(self, name: str) -> Ended:
+    def _collect(self, name: str) -> Outcome:
         import ray
 
         try:
-            outcome: Outcome = ray.get(self._running[name].outcome)
+            outcome: Outcome = ray.get(self._outcomes[name])
         except ray.exceptions.RayTaskError as error:  # the actor's own code, not the entry
-            ended = Ended(name, "failed", one_line(str(error.cause)))
+            outcome = Outcome("failed", one_line(str(error.cause)))
         except ray.exceptions.RayError as error:
-            ended = Ended(name, "lost", _death(error))
-        else:
-            ended = Ended(name, outcome.status, outcome.cause, outcome.final)
+            outcome = Outcome("lost", _death(error))
         self.cancel(name)  # a detached actor would keep its CPU
-        return ended
-
-
-@dataclass(frozen=True)
-class _Running:
-    """Handles of Ray: the actor, and the promise of its outcome."""
-
-    actor: Any
-    outcome: Any
+        return outcome
 
 
 def _slots(resources: Mapping[str, float], device: str) -> int:
@@ -215,15 +198,6 @@ def _start_local(temp: Path, namespace: str, cpus: int | None) -> None:
         raise InfrastructureError(f"Ray did not start: {one_line(str(error))}") from error
 
 
-def _join(address: str, namespace: str) -> None:
-    import ray
-
-    try:
-        ray.init(address=address, namespace=namespace, log_to_driver=False)
-    except (ConnectionError, RuntimeError) as error:
-        raise RayUnreachable(address, one_line(str(error))) from error
-
-
 @contextmanager
 def _quiet(log: Path) -> Iterator[None]:
     """Keep Ray off the driver's stdout and stderr."""
@@ -243,10 +217,8 @@ def _quiet(log: Path) -> Iterator[None]:
 
 @contextmanager
 def _short_folder(namespace: str) -> Iterator[Path]:
-    """Where a local Ray keeps its sockets, whose paths may have 107 bytes at most.
-
-    Kept after an error, for its logs; emptied when Ray starts in the same namespace again.
-    """
+    """Where a local Ray keeps its sockets, whose paths may have 107 bytes at most. Kept after an
+    error, for its logs; emptied when Ray starts in the same namespace again."""
     base = Path(tempfile.gettempdir())
     name = f"ray-{sha256(namespace.encode()).hexdigest()[:8]}-{os.getuid()}"
     folder = (base if len(str(base)) <= 20 else Path("/tmp")) / name

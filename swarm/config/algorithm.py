@@ -32,11 +32,8 @@ BOUNDS: Mapping[CorrectionKind, tuple[float, float]] = MappingProxyType(
 
 class CorrectionSettings(Settings):
     """What is done about tokens on which sampler and learner disagree; see
-    `swarm.learn.corrections`.
-
-    `low` and `high` bound a ratio to the sampler, for `dppo` the fall and rise of a probability.
-    Null means the kind's own (`BOUNDS`).
-    """
+    `swarm.learn.corrections`. `low` and `high` bound a ratio to the sampler, for `dppo` the fall
+    and rise of a probability. Null means the kind's own (`BOUNDS`)."""
 
     kind: CorrectionKind = "none"
     low: float | None = Field(default=None, ge=0)

@@ -14,10 +14,8 @@ Ask = Callable[[int, int, int], list[Group]]
 @dataclass(frozen=True)
 class Drawn:
     """A batch: every group that was sampled, those that train, and the counts behind them.
-
     `dropped` groups were sampled and do not train, `resampled` were drawn as replacements,
-    `missing` is how many the batch is short of being full.
-    """
+    `missing` is how many the batch is short of being full."""
 
     groups: list[Group]
     kept: list[Group]
@@ -25,10 +23,9 @@ class Drawn:
     resampled: int
     missing: int
 
-    @classmethod
-    def nothing(cls) -> "Drawn":
-        """The batch of an algorithm that draws none."""
-        return cls([], [], 0, 0, 0)
+
+#: The batch of an algorithm that draws none.
+NOTHING = Drawn([], [], 0, 0, 0)
 
 
 def draw_batch(ask: Ask, wanted: int, data: DataSettings) -> Drawn:

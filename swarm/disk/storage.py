@@ -27,10 +27,8 @@ PROBE = ".probe"
 
 class Storage:
     """The sets of files below `address`: a path, or a URL such as `file://`, `memory://`, `s3://`.
-
     Options of a filesystem (credentials, endpoints) come from fsspec's own configuration. Raises
-    BadStorage where the address has no known scheme or its package is missing.
-    """
+    BadStorage where the address has no known scheme or its package is missing."""
 
     def __init__(self, address: str | Path) -> None:
         self.address = str(address if "://" in str(address) else Path(address).absolute())

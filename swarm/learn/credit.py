@@ -13,7 +13,7 @@ from swarm.learn.advantages import (
     token_returns_advantages,
     token_weights,
 )
-from swarm.learn.scored import ScoredTree, scored_tree
+from swarm.learn.scored import ScoredTree
 from swarm.records import FloatArray, Group, TokenTree
 
 #: Per group, per episode: one advantage, or one a trained token; None where nothing was scored.
@@ -34,11 +34,6 @@ def reward_range(group: Group) -> float:
     """Largest less smallest reward of a group; 0 if none was scored."""
     rewards = [e.reward for e in group.episodes if e.reward is not None]
     return max(rewards) - min(rewards) if rewards else 0.0
-
-
-def plain_trees(groups: Sequence[Group]) -> list[TokenTree]:
-    """One tree a group, all scored completions trained, weights and advantages 1."""
-    return [scored_tree(group).tree for group in groups]
 
 
 def credit(

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings
 from swarm.learn.forward import TrainedTokens, trained_logprobs
-from swarm.learn.loss import Loss, policy_loss, supervised_loss
+from swarm.learn.loss import Loss, policy_loss
 from swarm.learn.preference import preference_loss
 from swarm.learn.ratios import sequence_ids
 from swarm.learn.value import value_loss
@@ -23,10 +23,8 @@ TOKEN_BUDGET = 4096
 
 
 class Diverged(Exception):
-    """A loss or gradient is not finite; the weights are those before this update.
-
-    `trees` are those of the update, in order, for whoever wants to keep them.
-    """
+    """A loss or gradient is not finite; the weights are those before this update. `trees` are those
+    of the update, in order, for whoever wants to keep them."""
 
     def __init__(self, message: str, trees: Sequence[TokenTree]) -> None:
         super().__init__(message)
@@ -141,14 +139,14 @@ class Learner:
         )
 
     def supervise(self, trees: Sequence[TokenTree], lr: float) -> float:
-        """One cross-entropy update; returns the loss. Raises Diverged."""
+        """One update by cross-entropy, -sum of weight x log pi; the loss. Raises Diverged."""
         self.policy.optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
             with self.policy.active():
                 seen = trained_logprobs(self.model, part, 1.0)
-            loss = supervised_loss(seen.logprobs, self._field(part, "weight"))
+            loss = -(self._field(part, "weight") * seen.logprobs).sum()
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         self._update(lr, trees)

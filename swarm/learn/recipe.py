@@ -1,8 +1,6 @@
-"""From a batch to its optimizer updates: the passes that an algorithm's settings ask for.
-
-Before the first update the weights are still those of the batch's start, so everything that must be
-read from them (anchor log-probabilities, values, the reference) is read once, here.
-"""
+"""From a batch to its optimizer updates: the passes that an algorithm's settings ask for. Before
+the first update the weights are still those of the batch's start, so everything that must be read
+from them (anchor log-probabilities, values, the reference) is read once, here."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -135,9 +133,8 @@ class Recipe:
             after, scored, self.learner.values([s.continued() for s in scored]), strict=True
         ):
             cut_off = [e for e, n in enumerate(tree.lengths) if n and tree.truncated[e]]
-            if cut_off:
-                for episode, value in zip(cut_off, flat[-len(cut_off) :], strict=True):
-                    ends[episode] = float(value)
+            for episode, value in zip(cut_off, flat[len(flat) - len(cut_off) :], strict=True):
+                ends[episode] = float(value)
         return after
 
     def _k1(self, trees: Sequence[TokenTree]) -> list[FloatArray]:

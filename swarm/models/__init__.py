@@ -16,10 +16,8 @@ def names() -> tuple[str, ...]:
 
 
 def check(ref: str) -> None:
-    """Raise unless the model is there, or will be fetched at its first use.
-
-    Takes milliseconds, but for a hub id that is not cached: then the hub is asked.
-    """
+    """Raise unless the model is there, or will be fetched at its first use. Takes milliseconds, but
+    for a hub id that is not cached: then the hub is asked."""
     find(ref).check()
 
 
@@ -35,8 +33,6 @@ def ensure(ref: str) -> Path:
 
 
 def describe(ref: str) -> Description:
-    """Name, digest and provenance: what enters a run's fingerprint.
-
-    A local folder is hashed, a hub model fetched first.
-    """
+    """Name, digest and provenance: what enters a run's fingerprint. A local folder is hashed, a hub
+    model fetched first."""
     return find(ref).describe()

@@ -127,11 +127,8 @@ class Folder(Source):
 
 @dataclass(frozen=True)
 class Hub(Source):
-    """A model on the Hugging Face hub; identified by its commit.
-
-    What is in the hub's cache on this machine is used as it is, so that runs side by side see
-    the same commit and need no network.
-    """
+    """A model on the Hugging Face hub; identified by its commit. What is in the hub's cache on this
+    machine is used as it is, so that runs side by side see the same commit and need no network."""
 
     ref: str
 

@@ -1,8 +1,6 @@
-"""A thin multi-LoRA layer: any number of adapters on one frozen base, routed by batch row.
-
-PEFT holds the file format (`swarm.policy.adapters`); this layer exists because rows of one batch
-may belong to different adapters and because each adapter's parameters must be an exact list.
-"""
+"""A thin multi-LoRA layer: any number of adapters on one frozen base, routed by batch row. PEFT
+holds the file format (`swarm.policy.adapters`); this layer exists because rows of one batch may
+belong to different adapters and because each adapter's parameters must be an exact list."""
 
 import math
 from collections.abc import Callable, Iterator

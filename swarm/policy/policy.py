@@ -82,10 +82,8 @@ class Policy:
 
     @contextmanager
     def weights(self, version: int) -> Iterator[None]:
-        """Within this context the parameters hold a frozen version. Raises KeyError.
-
-        The current version needs no snapshot. No gradient may be taken inside.
-        """
+        """Within this context the parameters hold a frozen version. Raises KeyError. The current
+        version needs no snapshot. No gradient may be taken inside."""
         if version == self.version and version not in self.snapshots:
             yield
             return

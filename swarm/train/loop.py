@@ -16,7 +16,7 @@ from swarm import seeds
 from swarm.config.parts import SamplingSettings
 from swarm.config.train import TrainConfig
 from swarm.dataflow.difficulty import SignalByLevel
-from swarm.dataflow.drawing import Drawn, draw_batch
+from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
@@ -26,9 +26,9 @@ from swarm.disk.storage import Storage
 from swarm.disk.trees import save_trees
 from swarm.engine.torch_engine import TorchEngine
 from swarm.errors import RewardFailed
-from swarm.learn.credit import plain_trees
 from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
+from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
 from swarm.policy.adapters import export
 from swarm.policy.base_model import Base, load_base
@@ -148,7 +148,7 @@ class _Run:
         """One batch, of rollouts or of demonstrations, and its optimizer updates."""
         config, began = self.config, time.monotonic()
         version = max(0, self.policy.version - config.max_staleness)
-        drawn = self._draw(version) if config.algorithm.samples else Drawn.nothing()
+        drawn = self._draw(version) if config.algorithm.samples else NOTHING
         self.signal.observe(drawn.groups)
         rolled = time.monotonic()
         updates = self._learn(drawn.kept)
@@ -270,7 +270,7 @@ class _Run:
 
     def _kl_to_reference(self, groups: Sequence[Group]) -> float:
         """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
-        trees = plain_trees(groups)
+        trees = [scored_tree(group).tree for group in groups]
         with self.policy.weights(REFERENCE):
             reference = np.concatenate(self.learner.logprobs(trees, EVAL_TEMPERATURE))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])

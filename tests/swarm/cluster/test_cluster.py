@@ -7,8 +7,8 @@ import pytest
 from support import fault_entries as entries
 from support.child_path import child_path
 
-from swarm.cluster.actor import worker_log
-from swarm.cluster.cluster import Cluster, Ended
+from swarm.cluster.actor import Outcome, worker_log
+from swarm.cluster.cluster import Cluster
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import check_seal, read_rows
 from swarm.errors import InfrastructureError
@@ -31,13 +31,13 @@ def submit(cluster: Cluster, folder: Path, seed: int, steps: int = 4) -> Path:
     return folder
 
 
-def ends(cluster: Cluster, count: int, seconds: float = 30) -> list[Ended]:
-    ended: list[Ended] = []
+def ends(cluster: Cluster, count: int, seconds: float = 30) -> list[tuple[str, Outcome]]:
+    ended: list[tuple[str, Outcome]] = []
     limit = time.monotonic() + seconds
     while len(ended) < count:
         assert time.monotonic() < limit, ended
         ended += cluster.poll(0.2)
-    return sorted(ended, key=lambda end: end.job)
+    return sorted(ended, key=lambda end: end[0])
 
 
 def pid_of(folder: Path) -> int:
@@ -57,15 +57,15 @@ def test_jobs_run_side_by_side_and_report_how_they_end(
     raising = submit(cluster, tmp_path, entries.RAISES)
     killed = submit(cluster, tmp_path, entries.KILLED_ALWAYS)
     finished, failed, lost = ends(cluster, 3)
-    assert finished == Ended("t1", "finished")
+    assert finished == ("t1", Outcome("finished"))
     assert check_seal(good) == []
     started = next(read_rows(good / "events.jsonl"))["detail"]
     assert (started["gpus"] or "", started["threads"]) == ("", "1")
-    assert failed == Ended("t100", "failed", "ValueError: seed 100 cannot learn")
+    assert failed == ("t100", Outcome("failed", "ValueError: seed 100 cannot learn"))
     assert "Traceback" in worker_log(raising).read_text()
-    assert (lost.job, lost.status) == ("t400", "lost")
-    assert lost.cause.startswith("the worker died: ")
-    assert "\n" not in lost.cause
+    assert (lost[0], lost[1].status) == ("t400", "lost")
+    assert lost[1].cause.startswith("the worker died: ")
+    assert "\n" not in lost[1].cause
     assert len(list(read_rows(killed / "metrics.jsonl"))) == 4
     assert cluster.poll(0.01) == []
     assert capfd.readouterr() == ("", "")
@@ -79,7 +79,7 @@ def test_a_cancelled_job_dies_and_frees_its_core(cluster: Cluster, tmp_path: Pat
     cluster.cancel("t300")
     cluster.cancel("t301")
     cluster.cancel("unknown")
-    assert ends(cluster, 1) == [Ended("t1", "finished")]
+    assert ends(cluster, 1) == [("t1", Outcome("finished"))]
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from support.scored_groups import credited_trees, episode, group, random_groups
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.credit import keep_groups, plain_trees, reward_range
+from swarm.learn.credit import keep_groups, reward_range
+from swarm.learn.scored import scored_tree
 from swarm.records import Group, TokenTree
 
 DEFAULT = AlgorithmSettings()
@@ -63,8 +64,8 @@ class TestTrees:
         assert advantages(tree) == [[0.5] * 3, [-0.5] * 2]
         assert weights(tree) == [pytest.approx([0.2] * 3), pytest.approx([0.2] * 2)]
 
-    def test_plain_trees_train_everything_scored_alike(self) -> None:
-        (tree,) = plain_trees([self.GROUP])
+    def test_scored_trees_train_everything_scored_alike(self) -> None:
+        tree = scored_tree(self.GROUP).tree
         assert advantages(tree) == weights(tree) == [[1.0] * 3, [1.0] * 2]
 
 
