@@ -49,7 +49,7 @@ def setting(config: BaseModel, path: str) -> JsonValue:
 
 
 def flat(config: BaseModel) -> dict[str, JsonValue]:
-    """Every setting of a config by its path, in the config's order; a task's arguments are none."""
+    """Every setting of a config by its path, in the config's order, without a task's arguments."""
     found = leaves(config.model_dump(mode="json"))
     return {path: value for path, value in found if not path.startswith(TASK_ARGS)}
 

@@ -1,4 +1,4 @@
-"""Draw a batch's groups, and others in the place of those that carry no signal."""
+"""Draw a batch's groups, and replacements of those that carry no signal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
 """What a run's numbers depend on besides its config."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,12 @@ def test_the_users_own_task_is_named_without_its_path() -> None:
 
 class TestSourceDigest:
     @pytest.fixture
-    def package(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def package(self, tmp_path: Path) -> Path:
         folder = tmp_path / "a_small_package"
         (folder / "part").mkdir(parents=True)
         (folder / "__init__.py").write_text("")
         (folder / "part" / "a.py").write_text("x = 1\n")
-        monkeypatch.syspath_prepend(str(tmp_path))
-        yield folder
-        sys.modules.pop("a_small_package", None)
+        return folder
 
     def test_it_follows_names_and_texts_of_python_files_alone(self, package: Path) -> None:
         before = source_digest(package)
