@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import RunResult, manifest_digest
+from swarm.errors import BadTask, RewardFailed
 
 TRAIN = "swarm.train.loop:train"
 
@@ -55,8 +56,6 @@ class RunActor:
 
 def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
-    from swarm.errors import BadTask, RewardFailed
-
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)

@@ -47,8 +47,7 @@ class SignalByLevel:
         total = float(signals.sum())
         uniform = np.full(len(levels), 1 / len(levels))
         mixed = (1 - EXPLORE) * signals / total + EXPLORE * uniform if total > 0 else uniform
-        chances: list[float] = mixed.tolist()
-        return chances
+        return [float(chance) for chance in mixed]
 
     def to_json(self) -> dict[str, dict[str, float]]:
         """All of it, as JSON keeps it exactly."""
