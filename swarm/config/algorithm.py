@@ -69,8 +69,8 @@ class AlgorithmSettings(Settings):
     Loss per token by `objective` (`swarm.learn.loss`), reduced by `aggregation`; rho is pi over the
     sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
     mean of its sequence (`ratio`). `correction` deals with the rest of the gap to the sampler;
-    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence `kl` from the reference, or k1 to
-    each token's reward (`kl_placement`), and `entropy_coef` takes the entropy away.
+    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence whose gradient is followed (`reverse`
+    is KL(pi || ref)) or takes k1 from the reward (`kl_placement`), `entropy_coef` takes entropy.
     """
 
     name: str = "default"
