@@ -69,7 +69,7 @@ class AlgorithmSettings(Settings):
     Loss per token by `objective` (`swarm.learn.loss`), reduced by `aggregation`; rho is pi over the
     sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
     mean of its sequence (`ratio`). `correction` deals with the rest of the gap to the sampler;
-    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence whose gradient is followed (`reverse`
+    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence that the gradient follows (`reverse`
     is KL(pi || ref)) or takes k1 from the reward (`kl_placement`), `entropy_coef` takes entropy.
     """
 
