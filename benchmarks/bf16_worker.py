@@ -9,11 +9,10 @@ import sys
 import numpy as np
 
 from benchmarks.harness import Payload, serve, timed
-from benchmarks.update_cases import cases, groups_of
+from benchmarks.update_cases import cases, groups_of, trees_of
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.engine.torch_engine import TorchEngine
-from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy.base_model import load_base
 from swarm.policy.policy import Policy
@@ -37,7 +36,7 @@ class Side:
         if request["do"] == "gap":
             return self.gap()
         groups = groups_of(cases()[request["case"]])
-        trees = credited_trees(groups, AlgorithmSettings(), MAX_TOKENS, 1)[0]
+        trees = trees_of(groups, AlgorithmSettings(), MAX_TOKENS)
         return timed(lambda: self.learner.reinforce(trees))
 
     def gap(self) -> Payload:

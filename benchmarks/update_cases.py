@@ -1,5 +1,6 @@
 """The batches of `benchmarks.trl_update`, and what their updates cost in multiply-adds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -7,7 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from swarm.records import Completion, Episode, Group, StopReason
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.learn.credit import advantages, credit
+from swarm.learn.scored import scored_tree
+from swarm.records import Completion, Episode, Group, StopReason, TokenTree
 
 VOCABULARY = 49_152
 ROWS = 8
@@ -70,6 +74,15 @@ def groups_of(case: Case) -> list[Group]:
             episodes.append(Episode(completion, "", float(rng.normal()), False, 0))
         found.append(Group(prompt, "", "", tuple(episodes)))
     return found
+
+
+def trees_of(
+    groups: Sequence[Group], settings: AlgorithmSettings, max_tokens: int
+) -> list[TokenTree]:
+    """The one optimizer batch that the groups make."""
+    scored = [scored_tree(group) for group in groups]
+    found = advantages(scored, settings, max_tokens)
+    return credit(scored, found, settings, max_tokens, minibatches=1)[0]
 
 
 # --- what an update costs -------------------------------------------------------------------------

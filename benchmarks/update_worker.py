@@ -25,11 +25,10 @@ from trl.trainer import utils as trl_utils
 from benchmarks.agreement import our_gradient
 from benchmarks.harness import Payload, serve, timed
 from benchmarks.trl_replay import Rollout, replay_trainer
-from benchmarks.update_cases import Case, Head, cases, groups_of
+from benchmarks.update_cases import Case, Head, cases, groups_of, trees_of
 from swarm import models
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
-from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy.base_model import load_base
 from swarm.policy.policy import Policy
@@ -86,7 +85,7 @@ class Ours:
         return Learner(self.model, self.policy, optim, ALGORITHM, 1.0, total_steps=10_000)
 
     def _trees(self, groups: Sequence[Group]) -> list[TokenTree]:
-        return credited_trees(groups, ALGORITHM, MAX_TOKENS, minibatches=1)[0]
+        return trees_of(groups, ALGORITHM, MAX_TOKENS)
 
 
 class Theirs:

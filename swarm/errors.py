@@ -95,7 +95,7 @@ class FetchFailed(Exception):
 
 
 class InfrastructureError(Exception):
-    """The machinery failed; the science is untouched and the study can be resumed."""
+    """The machinery failed; no result is touched, and what ran can be resumed."""
 
 
 class RayUnreachable(InfrastructureError, Refusal):

@@ -55,11 +55,9 @@ class Engine(Protocol):
     """Samples token ids from token ids, exactly: no truncation of the distribution."""
 
     def sample(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:
-        """One list a request, one completion a seed, in order.
-
-        A completion depends on its prompt, seed, temperature and the weights in force, up to
-        the rounding that a batch's shape causes; never on which other rows share the batch.
-        """
+        """One list a request, one completion a seed, in order. A completion depends on its prompt,
+        seed, temperature and the weights in force, up to the rounding that a batch's shape causes;
+        never on which other rows share the batch."""
         ...
 
 
@@ -109,13 +107,6 @@ class TokenTree:
     @property
     def trained_tokens(self) -> int:
         return sum(node.trained for node in self.nodes)
-
-    def depths(self) -> list[int]:
-        """The depth of each node; the root's is 0."""
-        depths: list[int] = []
-        for node in self.nodes:
-            depths.append(0 if node.parent is None else depths[node.parent] + 1)
-        return depths
 
 
 @dataclass(frozen=True)

@@ -52,4 +52,4 @@ def test_what_a_page_links_to_and_names_exists(page: Path) -> None:
 
 
 #: Files that a page has its reader write.
-EXAMPLES = {"swarm/algorithms/lite_ppo.py"}
+EXAMPLES = {"swarm/algorithms/lite_ppo.py", "swarm/tasks/distinct.py"}

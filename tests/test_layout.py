@@ -15,10 +15,7 @@ PACKAGES = ("autoresearch", "swarm")
 MIRRORED = (*PACKAGES, "benchmarks")
 MOST_LINES = 320
 
-PRESETS = (
-    *("cispo", "dapo", "default", "dpo", "dppo", "dr_grpo", "gspo", "grpo"),
-    *("maxrl", "ppo", "reinforce_pp", "rloo", "sft"),
-)
+PRESETS = tuple(p.stem for p in (ROOT / "swarm/algorithms").glob("*.py") if p.stem != "__init__")
 
 #: Modules without a test file of their own, and why. The list only gets shorter: a module that has
 #: one by now, or is gone, must leave it.

@@ -72,6 +72,7 @@ FACTORS = (
         """,
         words=dict.fromkeys(RL_PRESETS, ""),
         hints={
+            **{name: name.replace("_", " ") for name in RL_PRESETS if name != "default"},
             "grpo": "grpo, group relative policy optimization",
             "dr_grpo": "dr grpo, drgrpo, grpo done right",
             "dapo": "dapo",

@@ -116,7 +116,7 @@ def _model() -> Check:
 def _ray(scratch: Path) -> Check:
     from swarm.cluster.cluster import Cluster
 
-    with Cluster.start(None, scratch, None) as cluster:
+    with Cluster.start(None, scratch.name, scratch / "ray.log", None) as cluster:
         return Check("ray", "ok", f"starts here, {cluster.capacity()} trials side by side")
 
 

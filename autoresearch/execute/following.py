@@ -24,6 +24,11 @@ class Following:
         self._seen_at: float | None = None
         self.alarms = RaisedAlarms(spec.config)
 
+    @property
+    def job(self) -> str:
+        """The attempt's name on the cluster: an actor's name there, the same in every version."""
+        return f"{self.spec.id}-{self.attempt.number}"
+
     def read(self) -> list[dict[str, Any]]:
         """The rows written since the last call."""
         rows = self._tail.read()

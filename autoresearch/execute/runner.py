@@ -21,7 +21,8 @@ from autoresearch.study.endings import BudgetExhausted, Paused, TaskFailed
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.plan import TrialSpec
-from swarm.cluster.cluster import Cluster, Ended
+from swarm.cluster.actor import Outcome
+from swarm.cluster.cluster import Cluster
 from swarm.disk.folder import CHECKPOINTS, MANIFEST, METRICS, manifest_digest, read_result
 
 POLL = 0.25  # seconds
@@ -61,8 +62,8 @@ def run_trials(
             stop.check()
             budget.check()
             wave.submit()
-            for ended in cluster.poll(POLL):
-                wave.end(ended)
+            for job, outcome in cluster.poll(POLL):
+                wave.end(job, outcome)
             wave.follow()
             if wave.defect:
                 raise TaskFailed(wave.defect)
@@ -73,7 +74,7 @@ def run_trials(
 
 @dataclass
 class _Wave:
-    """The trials of one call by id, and which of them wait or run."""
+    """The trials of one call by id, which of them wait, and what runs by the name of its job."""
 
     ledger: Ledger
     study: str
@@ -109,14 +110,14 @@ class _Wave:
             trial = self.trials[self.waiting.popleft()]
             spec = trial.spec
             attempt = self.ledger.start_attempt(self.study, spec.id)
+            following = Following(spec, attempt)
             self.cluster.submit(
-                spec.id,
-                attempt.number,
+                following.job,
                 spec.config.model_dump(mode="json"),
                 attempt.folder,
                 _where_to_resume(trial.attempts),
             )
-            self.running[spec.id] = Following(spec, attempt)
+            self.running[following.job] = following
             self.trials[spec.id] = replace(
                 trial, status="running", attempts=(*trial.attempts, attempt)
             )
@@ -135,20 +136,20 @@ class _Wave:
             if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
                 self.observer.note(f"MLflow is no longer written: {problem}")
 
-    def end(self, ended: Ended) -> None:
+    def end(self, job: str, outcome: Outcome) -> None:
         """Take note of an attempt whose process has ended."""
-        following = self.running.pop(ended.trial)
-        status, cause = ended.status, ended.cause
+        following = self.running.pop(job)
+        status, cause = outcome.status, outcome.cause
         if status in ("finished", "diverged") and not manifest_digest(following.attempt.folder):
             status, cause = "failed", "its folder is not here: workers must share this file system"
-        if ended.final:
+        if outcome.final:
             self.defect = self.defect or cause
-        self._end(following, status, cause, final=ended.final)
+        self._end(following, status, cause, final=outcome.final)
 
     def cancel(self, reason: str) -> None:
         """End all that runs; keep what has just finished by itself."""
-        for ended in self.cluster.poll(0):
-            self.end(ended)
+        for job, outcome in self.cluster.poll(0):
+            self.end(job, outcome)
         for following in tuple(self.running.values()):
             self._cancel(following, "lost", reason, charged=False)
 
@@ -156,18 +157,18 @@ class _Wave:
         spec, attempt = following.spec, following.attempt
         result = read_result(attempt.folder)
         if result is not None and manifest_digest(attempt.folder) is not None:
-            self.cluster.cancel(spec.id, attempt.number)  # a detached actor would keep its core
+            self.cluster.cancel(following.job)  # a detached actor would keep its core
             self._end(following, result.status, result.cause, at=_last_write(attempt))
-        elif self.cluster.adopt(spec.id, attempt.number):
-            self.running[spec.id] = following
+        elif self.cluster.adopt(following.job):
+            self.running[following.job] = following
             self.ledger.add_event(self.study, "adopted", trial=spec.id, attempt=attempt.number)
         else:
             at = _last_write(attempt)
             self._end(following, "lost", "its driver ended", charged=False, at=at)
 
     def _cancel(self, following: Following, status: EndStatus, why: str, *, charged: bool) -> None:
-        self.cluster.cancel(following.spec.id, following.attempt.number)
-        del self.running[following.spec.id]
+        self.cluster.cancel(following.job)
+        del self.running[following.job]
         self._end(following, status, why, charged=charged)
 
     def _end(

@@ -18,7 +18,8 @@ from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Budget, Decision, Factor, Plan, Tuning
 from swarm.config.base import JsonValue
-from swarm.config.paths import configure, setting
+from swarm.config.checked import configure
+from swarm.config.paths import setting
 from swarm.errors import Refusal
 from swarm.tasks import is_own
 

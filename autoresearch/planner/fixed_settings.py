@@ -13,7 +13,7 @@ from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Factor
 from swarm.algorithms import DATA
 from swarm.config.base import JsonValue
-from swarm.config.paths import check_value, configure
+from swarm.config.checked import check_value, configure
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal
 

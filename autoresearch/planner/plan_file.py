@@ -11,6 +11,7 @@ from ruamel.yaml.error import YAMLError
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.task_for import require_usable
 from autoresearch.study.plan import Plan
+from swarm.config.paths import first_problem
 from swarm.disk.folder import write_atomically
 from swarm.errors import Refusal
 
@@ -39,11 +40,7 @@ def read_plan(path: Path) -> Plan:
     try:
         plan = Plan.model_validate(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        problem = f"{where}: {message}" if where else message
-        raise Refusal("plan", f"{path}: {problem}", "correct it") from None
+        raise Refusal("plan", f"{path}: {first_problem(error)}", "correct it") from None
     require_clean(plan)
     require_usable(plan)
     return plan

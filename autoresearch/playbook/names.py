@@ -9,7 +9,7 @@ from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import Document, read
 from autoresearch.study.metrics import METRICS
 from swarm.config.base import JsonValue
-from swarm.config.paths import check_path
+from swarm.config.checked import check_path
 from swarm.errors import Refusal, did_you_mean
 
 Place = tuple[str | int, ...]

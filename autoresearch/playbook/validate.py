@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from autoresearch.playbook.document import Document
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import SCHEMA, Playbook
+from swarm.config.paths import place
 from swarm.errors import closest
 
 
@@ -38,17 +39,17 @@ def json_schema() -> dict[str, Any]:
 
 def _problems(document: Document, error: ValidationError) -> Iterator[Problem]:
     for item in error.errors(include_url=False):
-        place = tuple(item["loc"])
-        name = ".".join(str(part) for part in place)
+        at = tuple(item["loc"])
+        name = place(at)
         if item["type"] == "extra_forbidden":
-            near = closest(str(place[-1]), _keys())
+            near = closest(str(at[-1]), _keys())
             meant = f"; did you mean {near[0]}?" if near else ""
             code, message = "PB002", f"unknown key {name}{meant}"
         elif item["type"] == "missing":
             code, message = "PB003", f"{name} is missing"
         else:
             code, message = "PB004", f"{name}: {item['msg'].removeprefix('Value error, ')}"
-        yield Problem(code, message, line=document.line(place), at=place)
+        yield Problem(code, message, line=document.line(at), at=at)
 
 
 @cache

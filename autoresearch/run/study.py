@@ -250,7 +250,8 @@ def _machines(home: Home, study: str, address: str | None, entry: str) -> Iterat
     import_module("ray")
     graph = threading.Thread(target=import_module, args=(_GRAPH,), daemon=True)
     graph.start()
-    with Cluster.start(address, home.study(study), None, entry=entry) as cluster:
+    namespace, log = home.ray_namespace(study), home.log(study)
+    with Cluster.start(address, namespace, log, None, entry) as cluster:
         graph.join()
         yield cluster
 

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from swarm.errors import Refusal
@@ -44,6 +45,11 @@ class Home:
 
     def log(self, study_id: str) -> Path:
         return self.study(study_id) / "study.log"
+
+    def ray_namespace(self, study_id: str) -> str:
+        """Where a standing Ray cluster finds the study's jobs again: the same in every version."""
+        folder = str(self.study(study_id).resolve())
+        return f"autoresearch-{sha256(folder.encode()).hexdigest()[:8]}"
 
     def graph_file(self, study_id: str) -> Path:
         """The LangGraph checkpoint: a cache that may be deleted."""

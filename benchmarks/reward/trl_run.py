@@ -17,8 +17,8 @@ from benchmarks.reward.recipe import EVERY, TRL_BEST, config_for, grpo_arguments
 from benchmarks.reward.trace import Trace, reply
 from swarm import models, seeds, tasks
 from swarm.config.train import TrainConfig
+from swarm.policy.adapters import export
 from swarm.policy.base_model import load_base
-from swarm.policy.export import export
 from swarm.policy.policy import Policy
 from swarm.tasks import Problem, Task
 from swarm.train.evaluate import evaluate

@@ -2,8 +2,7 @@
 
 A preset fills the fields of `AlgorithmSettings` that a config leaves out, and where it names a
 `DATA` part, those of `DataSettings`. The learner never sees a preset's name: it sees per-token
-weights and advantages and one set of loss settings. To add an algorithm write its file beside
-these and name it in `NAMES`; `docs/algorithms.md` shows one from end to end.
+weights and advantages and one set of loss settings. `CONTRIBUTING.md` adds one from end to end.
 
 Notation of all docstrings: r_i reward of episode i in its group g, m_g and s_g mean and sample std
 of the group; pi the policy, mu the sampler, ref the reference; rho_t = pi(t) / mu(t), the ratio
@@ -33,7 +32,7 @@ NAMES = (
 _MODULES = {name: import_module(f"swarm.algorithms.{name}") for name in NAMES}
 
 PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
-    {name: module.PRESET for name, module in _MODULES.items()}
+    {name: MappingProxyType(module.PRESET) for name, module in _MODULES.items()}
 )
 
 #: What a preset sets under `data`, for those that do.

@@ -10,16 +10,12 @@ bounds 0 and 5. The paper sets no lower bound and tunes the upper one without na
 constant. No KL.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "objective": "truncated",
-        "scale": "group_std",
-        "clip_low": 1.0,
-        "clip_high": 4.0,
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "objective": "truncated",
+    "scale": "group_std",
+    "clip_low": 1.0,
+    "clip_high": 4.0,
+}

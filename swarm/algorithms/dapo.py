@@ -13,17 +13,13 @@ compared are the task's, before the overlong term). The paper's b is 4096 of 204
 0.2 L, and its penalty's factor is 1.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "scale": "group_std",
-        "clip_high": 0.28,
-        "overlong_buffer": 0.2,
-        "overlong_factor": 1.0,
-    }
-)
-DATA = MappingProxyType({"group_filter": "resample"})
+PRESET = {
+    **default.PRESET,
+    "scale": "group_std",
+    "clip_high": 0.28,
+    "overlong_buffer": 0.2,
+    "overlong_factor": 1.0,
+}
+DATA = {"group_filter": "resample"}

@@ -9,15 +9,11 @@ arXiv:2503.20783. Token mean over the whole optimizer batch as in DAPO, arXiv:25
 range of PPO, arXiv:1707.06347. No KL term.
 """
 
-from types import MappingProxyType
-
-PRESET = MappingProxyType(
-    {
-        "baseline": "group",
-        "scale": "none",
-        "aggregation": "token_mean",
-        "clip_low": 0.2,
-        "clip_high": 0.2,
-        "kl_coef": 0.0,
-    }
-)
+PRESET = {
+    "baseline": "group",
+    "scale": "none",
+    "aggregation": "token_mean",
+    "clip_low": 0.2,
+    "clip_high": 0.2,
+    "kl_coef": 0.0,
+}

@@ -10,17 +10,13 @@ first update. Sums run over whole sequences and are taken in fp64: in fp32 a sum
 tokens can lose the sign.
 """
 
-from types import MappingProxyType
-
-PRESET = MappingProxyType(
-    {
-        "objective": "preference",
-        "baseline": "none",
-        "scale": "none",
-        "clip_low": None,
-        "clip_high": None,
-        "kl_coef": 0.0,
-        "beta": 0.1,
-    }
-)
-DATA = MappingProxyType({"group_filter": "mixed_rewards"})
+PRESET = {
+    "objective": "preference",
+    "baseline": "none",
+    "scale": "none",
+    "clip_low": None,
+    "clip_high": None,
+    "kl_coef": 0.0,
+    "beta": 0.1,
+}
+DATA = {"group_filter": "mixed_rewards"}

@@ -11,16 +11,12 @@ mismatch. The squared log-ratio on all tokens, its coefficient and centred advan
 prime-rl's recipe.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "clip_low": None,
-        "clip_high": None,
-        "correction": MappingProxyType({"kind": "dppo", "low": 0.2, "high": 0.2}),
-        "log_ratio_coef": 1e-3,
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "clip_low": None,
+    "clip_high": None,
+    "correction": {"kind": "dppo", "low": 0.2, "high": 0.2},
+    "log_ratio_coef": 1e-3,
+}

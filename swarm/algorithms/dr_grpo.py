@@ -8,8 +8,6 @@ L is the generation budget `sampling.max_tokens`, a constant, so that neither a 
 length nor its group's std enters. beta = 0.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType({**default.PRESET, "aggregation": "fixed_length"})
+PRESET = {**default.PRESET, "aggregation": "fixed_length"}

@@ -9,16 +9,12 @@ beta = 0.04. On-policy, the gradient of k3 as a loss is that of the *forward* KL
 that is what the preset names. The paper gives no clip range; 0.2 is PPO's. s_g is the sample std.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "scale": "group_std",
-        "aggregation": "sequence_mean",
-        "kl_coef": 0.04,
-        "kl": "forward",
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "scale": "group_std",
+    "aggregation": "sequence_mean",
+    "kl_coef": 0.04,
+    "kl": "forward",
+}

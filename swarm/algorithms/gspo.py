@@ -12,17 +12,13 @@ branches is refused. No KL. With one update a batch every ratio is 1 and nothing
 takes four minibatches.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "scale": "group_std",
-        "aggregation": "sequence_mean",
-        "ratio": "sequence",
-        "clip_low": 3e-4,
-        "clip_high": 4e-4,
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "scale": "group_std",
+    "aggregation": "sequence_mean",
+    "ratio": "sequence",
+    "clip_low": 3e-4,
+    "clip_high": 4e-4,
+}

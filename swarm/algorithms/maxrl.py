@@ -11,8 +11,6 @@ sampling.max_tokens. For rewards that are not negative, binary ones above all. T
 on-policy, where the clip never binds. No KL.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType({**default.PRESET, "scale": "group_mean", "aggregation": "fixed_length"})
+PRESET = {**default.PRESET, "scale": "group_mean", "aggregation": "fixed_length"}

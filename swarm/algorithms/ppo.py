@@ -15,17 +15,13 @@ the last token V is 0, also where the budget ended the answer, for the budget be
 (Stiennon) over a batch: `batch.epochs`.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "baseline": "value",
-        "scale": "batch_std",
-        "kl_coef": 0.05,
-        "kl_placement": "reward",
-        "value": MappingProxyType({"gamma": 1.0, "lam": 0.95, "clip": 0.2}),
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "baseline": "value",
+    "scale": "batch_std",
+    "kl_coef": 0.05,
+    "kl_placement": "reward",
+    "value": {"gamma": 1.0, "lam": 0.95, "clip": 0.2},
+}

@@ -8,16 +8,12 @@ PPO without a critic: per-token k1 penalties, the task's reward on the last toke
 go whitened over the batch instead of a group baseline; beta = 0.01.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "baseline": "batch",
-        "scale": "batch_std",
-        "kl_coef": 0.01,
-        "kl_placement": "reward",
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "baseline": "batch",
+    "scale": "batch_std",
+    "kl_coef": 0.01,
+    "kl_placement": "reward",
+}

@@ -9,18 +9,14 @@ gradient in expectation); beta = 0.05, TRL's default. The paper sums log-probabi
 sequence; the constant 1/L (L = sampling.max_tokens) only scales the step, which AdamW undoes.
 """
 
-from types import MappingProxyType
-
 from swarm.algorithms import default
 
-PRESET = MappingProxyType(
-    {
-        **default.PRESET,
-        "baseline": "leave_one_out",
-        "aggregation": "fixed_length",
-        "clip_low": None,
-        "clip_high": None,
-        "kl_coef": 0.05,
-        "kl_placement": "reward",
-    }
-)
+PRESET = {
+    **default.PRESET,
+    "baseline": "leave_one_out",
+    "aggregation": "fixed_length",
+    "clip_low": None,
+    "clip_high": None,
+    "kl_coef": 0.05,
+    "kl_placement": "reward",
+}

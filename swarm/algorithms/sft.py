@@ -8,16 +8,12 @@ token mean is over the whole optimizer batch, so that no padding or micro-batch 
 weight. Rows run through the same trees, kernel and optimizer as rollouts, at temperature 1.
 """
 
-from types import MappingProxyType
-
-PRESET = MappingProxyType(
-    {
-        "objective": "likelihood",
-        "baseline": "none",
-        "scale": "none",
-        "aggregation": "token_mean",
-        "clip_low": None,
-        "clip_high": None,
-        "kl_coef": 0.0,
-    }
-)
+PRESET = {
+    "objective": "likelihood",
+    "baseline": "none",
+    "scale": "none",
+    "aggregation": "token_mean",
+    "clip_low": None,
+    "clip_high": None,
+    "kl_coef": 0.0,
+}

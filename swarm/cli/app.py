@@ -176,14 +176,14 @@ def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
         return out
     task = Path(config.task.ref.rpartition("/")[2]).name.replace(":", "-")
     name = f"{file.stem}-{config.algorithm.name}-{task}-seed{config.seed}"
-    runs = Path(os.environ.get("AUTORESEARCH_HOME", ".")) / "runs" / "swarm"
+    runs = Path("runs") / "swarm"
     names = (name if number == 1 else f"{name}-{number}" for number in count(1))
     return next(folder for folder in (runs / each for each in names) if not folder.exists())
 
 
 def _resumed(config: "TrainConfig", out: Path | None) -> Path:
     """The folder of the run to go on with, trained so far with this very config."""
-    from swarm.cli.config_file import first_difference
+    from swarm.config.paths import first_difference
     from swarm.disk.folder import CONFIG as CONFIG_FILE
     from swarm.disk.run_config import read_config
 

@@ -11,7 +11,8 @@ from ruamel.yaml.error import YAMLError
 
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
-from swarm.config.train import TrainConfig, set_path
+from swarm.config.paths import place, put
+from swarm.config.train import TrainConfig
 from swarm.errors import BadTask, Refusal
 
 
@@ -34,11 +35,6 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     return _with_task(config)
 
 
-def first_difference(one: TrainConfig, other: TrainConfig) -> str | None:
-    """The dotted path of a value in which two configs differ, or None."""
-    return _difference(one.model_dump(mode="json"), other.model_dump(mode="json"))
-
-
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         raw = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
@@ -58,7 +54,7 @@ def _set(raw: dict[str, Any], path: str, value: Value) -> None:
     if path == "task.ref":
         value = tasks.absolute(str(value), Path.cwd())
     try:
-        set_path(raw, path, value)
+        put(raw, path, value)
     except KeyError:
         raise Refusal("set", f"{path} lies below a single value", "check the path") from None
 
@@ -74,7 +70,7 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
         return TrainConfig.model_validate(raw)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
+    where = place(first["loc"])
     if first["type"] == "extra_forbidden":
         raise Refusal(where, "there is no such setting", _meant(first["loc"])) from None
     message = first["msg"].removeprefix("Value error, ")
@@ -100,13 +96,3 @@ def _with_task(config: TrainConfig) -> TrainConfig:
     except ValueError as error:
         raise Refusal("", str(error), "give another value") from None
     return config.with_values({"task.digest": task.digest})
-
-
-def _difference(one: Any, other: Any, path: str = "") -> str | None:
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return path if one != other else None
-    for key in sorted(one.keys() | other.keys()):
-        found = _difference(one.get(key), other.get(key), f"{path}.{key}" if path else key)
-        if found is not None:
-            return found
-    return None

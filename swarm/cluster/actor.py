@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import RunResult, manifest_digest
+from swarm.errors import BadTask, RewardFailed
 
 TRAIN = "swarm.train.loop:train"
 
@@ -21,8 +22,6 @@ Entry = Callable[..., RunResult]
 class Job:
     """One attempt. `entry` is "module:function", called like `swarm.train.loop.train`."""
 
-    trial: str
-    attempt: int
     config: Mapping[str, Any]
     folder: Path
     resume_from: Path | None
@@ -31,19 +30,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended, as its own process saw it. `final`: the user's task or reward failed,
-    and would again."""
+    """How a job ended, as its own process saw it; `lost`: that died without saying so. `final`:
+    the user's task or reward failed, and would again."""
 
-    status: Literal["finished", "diverged", "failed"]
+    status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
     final: bool = False
 
 
-class TrialActor:
-    """Runs its job once, on one thread; asking again returns the same outcome.
-
-    So a new driver that adopts a running actor asks like the first one did, and waits.
-    """
+class RunActor:
+    """Runs its job once, on one thread; asking again returns the same outcome. So a new driver that
+    adopts a running actor asks like the first one did, and waits."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -59,8 +56,6 @@ class TrialActor:
 
 def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
-    from swarm.errors import BadTask, RewardFailed
-
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)
@@ -96,7 +91,7 @@ def _entry(name: str) -> Entry:
 
 
 def _use_one_thread() -> None:
-    """Let torch use one thread: trials run side by side, one a core. Call it before torch loads."""
+    """Let torch use one thread: jobs run side by side, one a core. Call it before torch loads."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"

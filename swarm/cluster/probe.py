@@ -1,7 +1,5 @@
 """A script that `reach` runs: exits with 0 if a Ray cluster answers at the address in argv.
-
-Otherwise it exits with 1 and says on stdout, in one line, what is wrong.
-"""
+Otherwise it exits with 1 and says on stdout, in one line, what is wrong."""
 
 import os
 import socket

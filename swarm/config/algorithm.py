@@ -32,11 +32,8 @@ BOUNDS: Mapping[CorrectionKind, tuple[float, float]] = MappingProxyType(
 
 class CorrectionSettings(Settings):
     """What is done about tokens on which sampler and learner disagree; see
-    `swarm.learn.corrections`.
-
-    `low` and `high` bound a ratio to the sampler, for `dppo` the fall and rise of a probability.
-    Null means the kind's own (`BOUNDS`).
-    """
+    `swarm.learn.corrections`. `low` and `high` bound a ratio to the sampler, for `dppo` the fall
+    and rise of a probability. Null means the kind's own (`BOUNDS`)."""
 
     kind: CorrectionKind = "none"
     low: float | None = Field(default=None, ge=0)
@@ -46,10 +43,7 @@ class CorrectionSettings(Settings):
     def bounds(self) -> tuple[float, float]:
         """(low, high) in force. Raises KeyError for kind `none`."""
         low, high = BOUNDS[self.kind]
-        return (
-            low if self.low is None else self.low,
-            high if self.high is None else self.high,
-        )
+        return low if self.low is None else self.low, high if self.high is None else self.high
 
 
 class ValueSettings(Settings):
@@ -68,23 +62,15 @@ class ValueSettings(Settings):
 class AlgorithmSettings(Settings):
     """Advantages and loss. `name` fills what is left out from its preset.
 
-    Advantage: `baseline` is subtracted from the reward, the result divided by `scale`. A `value`
-    baseline is GAE over a learned value head, which `batch_std` whitens. Rewards first lose the
-    overlong penalty: `overlong_factor` times the share of the last `overlong_buffer` (a share of
-    `sampling.max_tokens`) that the answer uses.
+    Advantage: the reward, less the overlong penalty (`overlong_factor` times the share of the last
+    `overlong_buffer` of `sampling.max_tokens` that the answer uses), less `baseline`, over `scale`.
+    A `value` baseline is GAE over a learned value head, which `batch_std` whitens.
 
-    Loss per token by `objective`, reduced by `aggregation`:
-    `clip`: -min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A), or -rho A without bounds.
-    `truncated`: -sg(clip(rho, 1 - clip_low, 1 + clip_high)) A log pi.
-    `likelihood`: -log pi of demonstrations. `preference`: DPO on a group's best and worst episode.
-
-    rho is pi over the sampler, or over the policy at the start of the batch (`anchor`), of each
-    token or the geometric mean of its sequence (`ratio`). `correction` deals with the rest of the
-    gap to the sampler; `log_ratio_coef` adds (log rho)^2.
-
-    kl_coef * KL and minus entropy_coef * entropy come under the same weights. `kl` names the
-    divergence whose gradient is followed: `reverse` is KL(pi || ref), `forward` is KL(ref || pi).
-    `kl_placement: reward` subtracts k1 from each token's reward instead.
+    Loss per token by `objective` (`swarm.learn.loss`), reduced by `aggregation`; rho is pi over the
+    sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
+    mean of its sequence (`ratio`). `correction` deals with the rest of the gap to the sampler;
+    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence that the gradient follows (`reverse`
+    is KL(pi || ref)) or takes k1 from the reward (`kl_placement`), `entropy_coef` takes entropy.
     """
 
     name: str = "default"

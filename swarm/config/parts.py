@@ -36,10 +36,8 @@ class PolicySettings(Settings):
 
 
 class TaskSettings(Settings):
-    """Which task, at which level, and which of its rewards trains the policy.
-
-    `ref` is a built-in family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md.
-    """
+    """Which task, at which level, and which of its rewards trains the policy. `ref` is a built-in
+    family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md."""
 
     ref: str = "reverse"
     reward: str = Field(default="exact", description="a reward that the task names")

@@ -11,34 +11,25 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from swarm.algorithms import DATA
+from swarm.config import parts
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.base import JsonValue, Settings, canonical_digest, refuse
-from swarm.config.parts import (
-    BatchSettings,
-    DataSettings,
-    EvalSettings,
-    ModelSettings,
-    OptimSettings,
-    PolicySettings,
-    SamplingSettings,
-    TaskSettings,
-    WarmupSettings,
-)
+from swarm.config.paths import put
 
 
 class TrainConfig(Settings):
     """One training run."""
 
-    model: ModelSettings = ModelSettings()
-    policy: PolicySettings = PolicySettings()
-    task: TaskSettings = TaskSettings()
+    model: parts.ModelSettings = parts.ModelSettings()
+    policy: parts.PolicySettings = parts.PolicySettings()
+    task: parts.TaskSettings = parts.TaskSettings()
     algorithm: AlgorithmSettings = AlgorithmSettings()
-    sampling: SamplingSettings = SamplingSettings()
-    batch: BatchSettings = BatchSettings()
-    optim: OptimSettings = OptimSettings()
-    data: DataSettings = DataSettings()
-    warmup: WarmupSettings = WarmupSettings()
-    evaluation: EvalSettings = EvalSettings()
+    sampling: parts.SamplingSettings = parts.SamplingSettings()
+    batch: parts.BatchSettings = parts.BatchSettings()
+    optim: parts.OptimSettings = parts.OptimSettings()
+    data: parts.DataSettings = parts.DataSettings()
+    warmup: parts.WarmupSettings = parts.WarmupSettings()
+    evaluation: parts.EvalSettings = parts.EvalSettings()
     steps: int = Field(default=60, ge=1, description="batches; each feeds `batch.updates` updates")
     max_staleness: int = Field(default=0, ge=0, le=64)
     checkpoint_every: int = Field(default=20, ge=1)
@@ -70,31 +61,17 @@ class TrainConfig(Settings):
         return canonical_digest(self.model_dump(mode="json"))
 
     def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
-        """This config with dotted paths replaced, validated again.
-
-        Setting `algorithm.name` fills the rest of `algorithm`, and what any preset sets under
-        `data`, from that preset, except for the other paths in `values`.
-        """
+        """This config with dotted paths replaced, validated again. Setting `algorithm.name` fills
+        the rest of `algorithm`, and what any preset sets under `data`, from that preset, except for
+        the other paths in `values`."""
         raw = self.model_dump(mode="json")
         if "algorithm.name" in values:
             raw["algorithm"] = {}
             for name in (name for fields in DATA.values() for name in fields):
                 raw["data"].pop(name, None)
         for path, value in values.items():
-            set_path(raw, path, value)
+            put(raw, path, value)
         return TrainConfig.model_validate(raw)
-
-
-def set_path(tree: dict[str, Any], path: str, value: Any) -> None:
-    """Set `a.b.c` in a tree of dicts. Raises KeyError when a parent is not a dict."""
-    *parents, leaf = path.split(".")
-    node = tree
-    for name in parents:
-        child = node.setdefault(name, {})
-        if not isinstance(child, dict):
-            raise KeyError(path)
-        node = child
-    node[leaf] = value
 
 
 def _groups(config: TrainConfig) -> Iterator[str]:

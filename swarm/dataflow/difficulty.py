@@ -1,7 +1,7 @@
 """A difficulty sampler: ask more of the levels whose answers are not all right or all wrong."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
@@ -52,13 +52,11 @@ class SignalByLevel:
     def to_json(self) -> dict[str, dict[str, float]]:
         """All of it, as JSON keeps it exactly."""
         return {
-            "sums": {str(level): value for level, value in self.sums.items()},
-            "counts": {str(level): value for level, value in self.counts.items()},
+            name: {str(level): value for level, value in table.items()}
+            for name, table in asdict(self).items()
         }
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Mapping[str, float]]) -> "SignalByLevel":
-        return cls(
-            {int(level): value for level, value in raw.get("sums", {}).items()},
-            {int(level): value for level, value in raw.get("counts", {}).items()},
-        )
+        tables = {name: {int(n): value for n, value in t.items()} for name, t in raw.items()}
+        return cls(**tables)

@@ -1,4 +1,4 @@
-"""Draw a batch's groups, and others in the place of those that carry no signal."""
+"""Draw a batch's groups, and replacements of those that carry no signal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,8 @@ Ask = Callable[[int, int, int], list[Group]]
 @dataclass(frozen=True)
 class Drawn:
     """A batch: every group that was sampled, those that train, and the counts behind them.
-
     `dropped` groups were sampled and do not train, `resampled` were drawn as replacements,
-    `missing` is how many the batch is short of being full.
-    """
+    `missing` is how many the batch is short of being full."""
 
     groups: list[Group]
     kept: list[Group]
@@ -25,24 +23,23 @@ class Drawn:
     resampled: int
     missing: int
 
-    @classmethod
-    def nothing(cls) -> "Drawn":
-        """The batch of an algorithm that draws none."""
-        return cls([], [], 0, 0, 0)
+
+#: The batch of an algorithm that draws none.
+NOTHING = Drawn([], [], 0, 0, 0)
 
 
 def draw_batch(ask: Ask, wanted: int, data: DataSettings) -> Drawn:
     """`wanted` groups, filtered by `data.group_filter`; `resample` asks for as many other problems
     as are missing, until none is or `data.resample_rounds` are over."""
     groups = ask(0, 0, wanted)
-    kept = keep_groups(groups, data.group_filter).groups
+    kept = keep_groups(groups, data.group_filter)
     rounds = data.resample_rounds if data.group_filter == "resample" else 0
     for number in range(1, rounds + 1):
         if len(kept) >= wanted:
             break
         more = ask(number, len(groups), wanted - len(kept))
         groups = groups + more
-        kept = kept + keep_groups(more, data.group_filter).groups
+        kept = kept + keep_groups(more, data.group_filter)
     return Drawn(
         groups, kept, len(groups) - len(kept), len(groups) - wanted, max(0, wanted - len(kept))
     )

@@ -31,11 +31,9 @@ def batch_problems(
 
 
 def allowed_levels(levels: tuple[int, int], order: str, progress: float) -> tuple[int, int]:
-    """The levels that may be asked at `progress` in [0, 1).
-
-    `easy_first` opens the range from its easiest level to its full width over the first half
-    (a staged curriculum as in Bengio et al. 2009).
-    """
+    """The levels that may be asked at `progress` in [0, 1). `easy_first` opens the range from its
+    easiest level to its full width over the first half (a staged curriculum as in Bengio et al.
+    2009)."""
     low, high = levels
     if order == "uniform" or progress >= 0.5:
         return levels

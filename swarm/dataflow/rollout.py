@@ -52,11 +52,7 @@ def roll_out(
 
 
 def _judged(
-    tokenizer: Any,
-    task: Task,
-    problem: Problem,
-    completions: Sequence[Completion],
-    version: int,
+    tokenizer: Any, task: Task, problem: Problem, completions: Sequence[Completion], version: int
 ) -> tuple[Episode, ...]:
     texts = tokenizer.batch_decode([c.tokens for c in completions], skip_special_tokens=True)
     asked = [c.stop != StopReason.OVERLONG for c in completions]

@@ -10,12 +10,7 @@ from swarm.tasks import Task
 
 
 def supervised_batch(
-    task: Task,
-    levels: tuple[int, int],
-    tokenizer: Any,
-    rows: int,
-    seed: int,
-    step: int,
+    task: Task, levels: tuple[int, int], tokenizer: Any, rows: int, seed: int, step: int
 ) -> list[TokenTree]:
     """`rows` demonstrations of training problems, each token weighing 1 / (tokens of the batch
     of this task), the end-of-sequence token included."""

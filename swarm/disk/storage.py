@@ -11,7 +11,6 @@ folder after that, so a set that exists survives a power cut too.
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from fsspec import AbstractFileSystem
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
+from swarm.disk.folder import sync_folder, write_atomically
 from swarm.errors import BadStorage
 
 MANIFEST = "manifest.json"
@@ -27,10 +27,8 @@ PROBE = ".probe"
 
 class Storage:
     """The sets of files below `address`: a path, or a URL such as `file://`, `memory://`, `s3://`.
-
     Options of a filesystem (credentials, endpoints) come from fsspec's own configuration. Raises
-    BadStorage where the address has no known scheme or its package is missing.
-    """
+    BadStorage where the address has no known scheme or its package is missing."""
 
     def __init__(self, address: str | Path) -> None:
         self.address = str(address if "://" in str(address) else Path(address).absolute())
@@ -122,7 +120,10 @@ class Storage:
     def _put(self, path: str, data: bytes) -> None:
         whole = f"{self._root}/{path}"
         if isinstance(self._files, LocalFileSystem):
-            _write_durably(Path(whole), data)
+            file = Path(whole)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, data)
+            sync_folder(file.parent.parent)
             return
         self._files.makedirs(whole.rpartition("/")[0], exist_ok=True)
         self._files.pipe_file(whole, data)
@@ -130,19 +131,3 @@ class Storage:
     @staticmethod
     def _matches(data: bytes | None, digest: str | None) -> bool:
         return data is not None and hashlib.sha256(data).hexdigest() == digest
-
-
-def _write_durably(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    for folder in (path.parent, path.parent.parent):  # the name, and the folder's own name
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -27,10 +27,8 @@ def grouped_attention(
     scaling: float | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """transformers' attention interface: the mixed values [B, T, H, D]. Differentiable.
-
-    More than one query a row, or as many key heads as query heads, is transformers' own SDPA.
-    """
+    """transformers' attention interface: the mixed values [B, T, H, D]. Differentiable. More than
+    one query a row, or as many key heads as query heads, is transformers' own SDPA."""
     rows, heads, queries, width = query_BHTD.shape
     shared = key_BKWD.shape[1]
     if queries > 1 or heads == shared:

@@ -1,8 +1,6 @@
-"""Keys and values of prompts and of rows in flight, in buffers that are written in place.
-
-Axes: L layers, 2 for keys and values, R rows, K key heads, W columns, D head width. Column p of a
-row holds its position p, so a row of length n attends to columns below n, whatever lies beyond.
-"""
+"""Keys and values of prompts and of rows in flight, in buffers that are written in place. Axes: L
+layers, 2 for keys and values, R rows, K key heads, W columns, D head width. Column p of a row holds
+its position p, so a row of length n attends to columns below n, whatever lies beyond."""
 
 import math
 from typing import Any
@@ -88,10 +86,8 @@ class RowCache(Cache):  # type: ignore[misc]
 
     def admit(self, start: int, prompts: Tensor, members: Tensor) -> None:
         """Rows from `start` on continue the prompts [L, 2, P, K, W, D] at indices `members`.
-
         Whatever an earlier row left beyond is cleared, here and in `move`: a masked column still
-        enters a sum with weight 0, and 0 x NaN of another adapter's row would be NaN.
-        """
+        enters a sum with weight 0, and 0 x NaN of another adapter's row would be NaN."""
         width = prompts.shape[4]
         self.reserve(width + 1)
         self._written = max(self._written, width)
@@ -131,9 +127,7 @@ class RowCache(Cache):  # type: ignore[misc]
 
 def _zeros(shape: tuple[int, ...], like: Tensor) -> Tensor:
     """Zeros. On the CPU the system clears memory when it is first used, and most of it never is.
-
-    Columns that are masked must hold numbers: a weight of 0 times NaN is NaN.
-    """
+    Columns that are masked must hold numbers: a weight of 0 times NaN is NaN."""
     if like.device.type != "cpu":
         return like.new_zeros(shape)
     raw = np.zeros(math.prod(shape) * like.element_size(), np.uint8)

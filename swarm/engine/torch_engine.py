@@ -1,8 +1,6 @@
-"""The in-process engine: continuous batching over rows of any adapters on one base.
-
-Each prompt is prefilled once and forked to its members. All rows in flight take one step together;
-a finished row leaves at once, and waiting members are admitted when enough places are free.
-"""
+"""The in-process engine: continuous batching over rows of any adapters on one base. Each prompt is
+prefilled once and forked to its members. All rows in flight take one step together; a finished row
+leaves at once, and waiting members are admitted when enough places are free."""
 
 import math
 from collections.abc import Sequence
@@ -30,11 +28,9 @@ REFILL_SHARE = 0.125
 
 
 class TorchEngine:
-    """Samples from a causal language model of transformers and the adapters it hosts.
-
-    Every layer must attend to all that went before; a model with sliding windows is refused with a
-    ValueError naming `model.ref`.
-    """
+    """Samples from a causal language model of transformers and the adapters it hosts. Every layer
+    must attend to all that went before; a model with sliding windows is refused with a ValueError
+    naming `model.ref`."""
 
     def __init__(
         self, host: AdapterHost, stop_tokens: frozenset[int], max_rows: int = MAX_ROWS
@@ -124,9 +120,9 @@ def _close_gaps(rows: Rows, cache: RowCache | None, results: list[dict[int, Comp
 
 
 def _refuse_windows(config: Any, context: float) -> None:
-    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    kinds = set(getattr(config, "layer_types", None) or ())
     window = getattr(config, "sliding_window", None)
-    sliding = "sliding_attention" in kinds if getattr(config, "layer_types", None) else True
+    sliding = not kinds or "sliding_attention" in kinds
     if kinds - {"full_attention", "sliding_attention"}:
         raise ValueError(f"model.ref: the engine serves full attention, not layers of {kinds}")
     if window is not None and sliding and window < context:

@@ -1,7 +1,6 @@
 """The model as the engine runs it: tokens in, next-token logits out, each row by its own slot."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -86,7 +85,9 @@ class Trunk:
         cache: Cache,
         slots: Sequence[str | None],
     ) -> Tensor:
-        with self._routed(slots):
+        if self.mixture is not None:
+            self.mixture.assign(slots)
+        with self.host.routing.using(mixture=self.mixture):
             output = self.decoder(
                 input_ids=tokens_BT,
                 attention_mask=mask,
@@ -96,9 +97,3 @@ class Trunk:
             )
         hidden_BTD: Tensor = output.last_hidden_state
         return hidden_BTD
-
-    def _routed(self, slots: Sequence[str | None]) -> AbstractContextManager[None]:
-        if self.mixture is None:
-            return self.host.routing.using(None)
-        self.mixture.assign(slots)
-        return self.host.routing.mixed(self.mixture)

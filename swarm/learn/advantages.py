@@ -1,8 +1,6 @@
-"""From rewards to per-token advantages, and from a reduction's name to per-token weights.
-
-Pure numpy over groups of episodes. An episode without a reward joins neither a baseline nor the
-loss. Whether rewards are equal is tested before any division, so fp32 residue is never amplified.
-"""
+"""From rewards to per-token advantages, and from a reduction's name to per-token weights. Pure
+numpy over groups of episodes. An episode without a reward joins neither a baseline nor the loss.
+Whether rewards are equal is tested before any division, so fp32 residue is never amplified."""
 
 from collections.abc import Sequence
 

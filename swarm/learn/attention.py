@@ -38,11 +38,8 @@ class TreeAttention:
     def attend(
         self, q_NHD: Tensor, k_NKD: Tensor, v_NKD: Tensor, scale: float | None, window: int | None
     ) -> Tensor:
-        """[N, H, D]: each token's attention over its path.
-
-        Rows are taken by `index_select`, whose backward adds in a fixed order on the CPU;
-        indexing's does not on several threads.
-        """
+        """[N, H, D]: each token's attention over its path. Rows are taken by `index_select`, whose
+        backward adds in a fixed order on the CPU; indexing's does not on several threads."""
         self.calls += 1
         found = []
         for i, bucket in enumerate(self.buckets):

@@ -55,10 +55,8 @@ def correction(
     sequences: Tensor | None = None,
 ) -> Correction | None:
     """What `settings` make of each token; None for kind `none`. All tensors are [M].
-
     `anchor_logprobs` are pi_old's, `sequences` the ids of `swarm.learn.ratios.sequence_ids`, which
-    `sequence_mask` needs.
-    """
+    `sequence_mask` needs."""
     if settings.kind == "none":
         return None
     low, high = settings.bounds

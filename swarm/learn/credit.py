@@ -1,7 +1,6 @@
 """From scored groups to weighted token trees: where an algorithm's settings act."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,54 +13,27 @@ from swarm.learn.advantages import (
     token_returns_advantages,
     token_weights,
 )
-from swarm.learn.scored import ScoredTree, scored_tree
+from swarm.learn.scored import ScoredTree
 from swarm.records import FloatArray, Group, TokenTree
 
 #: Per group, per episode: one advantage, or one a trained token; None where nothing was scored.
 Advantages = list[list[float | FloatArray | None]]
 
 
-@dataclass(frozen=True)
-class KeptGroups:
-    """The groups that train, and how many were dropped."""
-
-    groups: list[Group]
-    dropped: int
-
-
-def keep_groups(groups: Sequence[Group], group_filter: str) -> KeptGroups:
-    """Apply `data.group_filter`. `mixed_rewards` and `resample` drop groups that carry no signal
-    (as DAPO's dynamic sampling does, arXiv:2503.14476; `swarm.dataflow.drawing` replaces them). A
-    group in which nothing could be scored has nothing to train and is dropped by every filter."""
+def keep_groups(groups: Sequence[Group], group_filter: str) -> list[Group]:
+    """Those that train, by `data.group_filter`. `mixed_rewards` and `resample` drop groups of equal
+    rewards (DAPO's dynamic sampling, arXiv:2503.14476; `swarm.dataflow.drawing` replaces them), and
+    every filter drops a group in which nothing was scored."""
     kept = [g for g in groups if any(e.reward is not None for e in g.episodes)]
     if group_filter != "none":
         kept = [g for g in kept if reward_range(g) > TOLERANCE]
-    return KeptGroups(kept, len(groups) - len(kept))
+    return kept
 
 
 def reward_range(group: Group) -> float:
     """Largest less smallest reward of a group; 0 if none was scored."""
     rewards = [e.reward for e in group.episodes if e.reward is not None]
     return max(rewards) - min(rewards) if rewards else 0.0
-
-
-def plain_trees(groups: Sequence[Group]) -> list[TokenTree]:
-    """One tree a group, all scored completions trained, weights and advantages 1."""
-    return [scored_tree(group).tree for group in groups]
-
-
-def credited_trees(
-    groups: Sequence[Group],
-    settings: AlgorithmSettings,
-    max_tokens: int,
-    minibatches: int,
-    k1: Sequence[FloatArray] | None = None,
-) -> list[list[TokenTree]]:
-    """`credit` for groups of single-turn episodes without a value baseline."""
-    scored = [scored_tree(group) for group in groups]
-    return credit(
-        scored, advantages(scored, settings, max_tokens, k1), settings, max_tokens, minibatches
-    )
 
 
 def credit(
@@ -72,17 +44,14 @@ def credit(
     minibatches: int,
 ) -> list[list[TokenTree]]:
     """The optimizer batches of one pass: the given advantages, and weights per update."""
-    return [
-        [
-            scored[i].credited(w, found[i])
-            for i, w in zip(
-                part,
-                token_weights([scored[i].lengths for i in part], settings.aggregation, max_tokens),
-                strict=True,
-            )
-        ]
-        for part in cut(len(scored), minibatches)
-    ]
+    batches = []
+    for part in cut(len(scored), minibatches):
+        lengths = [scored[i].lengths for i in part]
+        weights = token_weights(lengths, settings.aggregation, max_tokens)
+        batches.append(
+            [scored[i].credited(w, found[i]) for i, w in zip(part, weights, strict=True)]
+        )
+    return batches
 
 
 def cut(count: int, minibatches: int) -> list[list[int]]:

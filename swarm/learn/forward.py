@@ -42,7 +42,7 @@ def trained_logprobs(
     packed = pack(trees)
     attention = TreeAttention(packed, device)
     with along_trees(config):
-        output = decoder_of(model)(
+        output = model.get_decoder()(  # type: ignore[operator]
             input_ids=torch.as_tensor(packed.tokens_N, device=device)[None],
             position_ids=torch.as_tensor(packed.positions_N, device=device)[None],
             use_cache=False,
@@ -62,8 +62,3 @@ def trained_logprobs(
     head = model.get_output_embeddings()  # type: ignore[operator]
     logprobs, entropy = score(head, hidden_MD, targets, temperature, entropy_grad)
     return TrainedTokens(logprobs, entropy, hidden_MD)
-
-
-def decoder_of(model: nn.Module) -> Any:
-    """The transformer body of a causal language model, without its head."""
-    return model.get_decoder()  # type: ignore[operator]

@@ -26,8 +26,7 @@ def score(
 ) -> tuple[Tensor, Tensor]:
     """log softmax(head(hidden) / `temperature`) at each row's target, and the entropy of that law,
     both [M], from logits widened to fp32 at least. Entropy has a gradient if `entropy_grad`."""
-    kind = _TrainedHead if head.weight.requires_grad else _FrozenHead
-    logprobs, entropy = kind.apply(  # type: ignore[no-untyped-call]
+    logprobs, entropy = _Head.apply(  # type: ignore[no-untyped-call]
         hidden_MD, head.weight, head.bias, targets_M, temperature, entropy_grad
     )
     return logprobs, entropy
@@ -67,7 +66,7 @@ def _chunks(rows: int, vocabulary: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, rows, size))
 
 
-class _FrozenHead(torch.autograd.Function):
+class _Head(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -78,76 +77,58 @@ class _FrozenHead(torch.autograd.Function):
         temperature: float,
         entropy_grad: bool,
     ) -> tuple[Tensor, Tensor]:
+        needs_hidden, trains, *_ = ctx.needs_input_grad
         logprobs, entropies, slopes, entropy_slopes = [], [], [], []
         for rows in _chunks(len(hidden_MD), len(weight)):
             targets_C = targets_M[rows]
             law = _law(hidden_MD[rows], weight, bias, temperature)
             logprobs.append(law.logprobs(targets_C))
             entropies.append(law.entropy())
-            if ctx.needs_input_grad[0]:
-                divisor = law.total * temperature
-                expected = law.exponentials.to(weight.dtype) @ weight / divisor
-                slopes.append(weight[targets_C] / temperature - expected)
-            if ctx.needs_input_grad[0] and entropy_grad:
+            if trains or not needs_hidden:
+                continue
+            divisor = law.total * temperature
+            expected = law.exponentials.to(weight.dtype) @ weight / divisor
+            slopes.append(weight[targets_C] / temperature - expected)
+            if entropy_grad:
                 tilted = law.logits.sub_(law.mean).mul_(law.exponentials)
                 entropy_slopes.append(-(tilted.to(weight.dtype) @ weight) / divisor)
         entropy = torch.cat(entropies)
-        ctx.save_for_backward(*(torch.cat(kept) for kept in (slopes, entropy_slopes) if kept))
         if not entropy_grad:
             ctx.mark_non_differentiable(entropy)
-        ctx.dtype = hidden_MD.dtype
+        frozen = (torch.cat(kept) for kept in (slopes, entropy_slopes) if kept)
+        ctx.save_for_backward(*((hidden_MD, weight, bias, targets_M) if trains else frozen))
+        ctx.temperature, ctx.entropy_grad, ctx.dtype = temperature, entropy_grad, hidden_MD.dtype
         return torch.cat(logprobs), entropy
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Only the hidden states are ever asked about."""
+        """Of a frozen head only the hidden states are ever asked about."""
+        if ctx.needs_input_grad[1]:
+            return *_trained(ctx, grads), None, None, None
         total = sum(g[:, None] * s for g, s in zip(grads, ctx.saved_tensors, strict=False))
         return total.to(ctx.dtype), None, None, None, None, None
 
 
-class _TrainedHead(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        hidden_MD: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
-        targets_M: Tensor,
-        temperature: float,
-        entropy_grad: bool,
-    ) -> tuple[Tensor, Tensor]:
-        logprobs, entropies = [], []
-        for rows in _chunks(len(hidden_MD), len(weight)):
-            law = _law(hidden_MD[rows], weight, bias, temperature)
-            logprobs.append(law.logprobs(targets_M[rows]))
-            entropies.append(law.entropy())
-        entropy = torch.cat(entropies)
-        if not entropy_grad:
-            ctx.mark_non_differentiable(entropy)
-        ctx.save_for_backward(hidden_MD, weight, bias, targets_M)
-        ctx.temperature, ctx.entropy_grad = temperature, entropy_grad
-        return torch.cat(logprobs), entropy
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        hidden_MD, weight, bias, targets_M = ctx.saved_tensors
-        wide = grads[0].dtype
-        grad_hidden = torch.empty_like(hidden_MD)
-        grad_weight = torch.zeros_like(weight, dtype=wide)
-        grad_bias = None if bias is None else torch.zeros_like(bias, dtype=wide)
-        for rows in _chunks(len(hidden_MD), len(weight)):
-            hidden_CD = hidden_MD[rows]
-            law = _law(hidden_CD, weight, bias, ctx.temperature)
-            of_logprob = grads[0][rows, None]
-            slope_CV = -of_logprob
-            if ctx.entropy_grad:
-                slope_CV = slope_CV - law.logits.sub_(law.mean).mul_(grads[1][rows, None])
-            of_logits = law.exponentials.div_(law.total).mul_(slope_CV)
-            of_logits.scatter_add_(1, targets_M[rows, None], of_logprob)
-            of_logits.div_(ctx.temperature)
-            grad_hidden[rows] = of_logits.to(weight.dtype) @ weight
-            grad_weight.addmm_(of_logits.t(), hidden_CD.to(wide))
-            if grad_bias is not None:
-                grad_bias += of_logits.sum(0)
-        of_bias = None if grad_bias is None else grad_bias.to(bias.dtype)
-        return grad_hidden, grad_weight.to(weight.dtype), of_bias, None, None, None
+def _trained(ctx: Any, grads: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
+    """The gradients of hidden states, weight and bias of a head that trains."""
+    hidden_MD, weight, bias, targets_M = ctx.saved_tensors
+    wide = grads[0].dtype
+    grad_hidden = torch.empty_like(hidden_MD)
+    grad_weight = torch.zeros_like(weight, dtype=wide)
+    grad_bias = None if bias is None else torch.zeros_like(bias, dtype=wide)
+    for rows in _chunks(len(hidden_MD), len(weight)):
+        hidden_CD = hidden_MD[rows]
+        law = _law(hidden_CD, weight, bias, ctx.temperature)
+        of_logprob = grads[0][rows, None]
+        slope_CV = -of_logprob
+        if ctx.entropy_grad:
+            slope_CV = slope_CV - law.logits.sub_(law.mean).mul_(grads[1][rows, None])
+        of_logits = law.exponentials.div_(law.total).mul_(slope_CV)
+        of_logits.scatter_add_(1, targets_M[rows, None], of_logprob)
+        of_logits.div_(ctx.temperature)
+        grad_hidden[rows] = of_logits.to(weight.dtype) @ weight
+        grad_weight.addmm_(of_logits.t(), hidden_CD.to(wide))
+        if grad_bias is not None:
+            grad_bias += of_logits.sum(0)
+    of_bias = None if grad_bias is None else grad_bias.to(bias.dtype)
+    return grad_hidden, grad_weight.to(weight.dtype), of_bias

@@ -1,8 +1,8 @@
 """The learner: token trees in, one optimizer update out."""
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -11,10 +11,9 @@ from torch import Tensor, nn
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings
 from swarm.learn.forward import TrainedTokens, trained_logprobs
-from swarm.learn.loss import Loss, policy_loss, supervised_loss
+from swarm.learn.loss import Loss, policy_loss
 from swarm.learn.preference import preference_loss
 from swarm.learn.ratios import sequence_ids
-from swarm.learn.update import PerTreeArrays, UpdateMetrics
 from swarm.learn.value import value_loss
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, TokenTree
@@ -24,37 +23,55 @@ TOKEN_BUDGET = 4096
 
 
 class Diverged(Exception):
-    """A loss or gradient is not finite; the weights are those before this update.
-
-    `trees` are those of the update, in order, for whoever wants to keep them.
-    """
+    """A loss or gradient is not finite; the weights are those before this update. `trees` are those
+    of the update, in order, for whoever wants to keep them."""
 
     def __init__(self, message: str, trees: Sequence[TokenTree]) -> None:
         super().__init__(message)
         self.trees = tuple(trees)
 
 
+@dataclass(frozen=True)
+class UpdateMetrics:
+    """What one update saw over its `tokens` trained tokens: the figures of its loss by name
+    (`swarm.learn.loss.Loss`), the gradient's norm before clipping, the learning rate."""
+
+    tokens: int
+    sums: Mapping[str, float]
+    maxima: Mapping[str, float]
+    grad_norm: float
+    lr: float
+
+
+@dataclass(frozen=True)
+class PerTreeArrays:
+    """Per tree, arrays over its trained tokens that a loss needs and a tree does not hold:
+    log-probabilities of the reference and of the policy at the start of the batch, and for a value
+    head its old values and the returns it is trained towards."""
+
+    reference: Sequence[FloatArray] | None = None
+    anchor: Sequence[FloatArray] | None = None
+    values: Sequence[FloatArray] | None = None
+    returns: Sequence[FloatArray] | None = None
+
+    def part(self, indices: Sequence[int]) -> "PerTreeArrays":
+        """The arrays of the trees at `indices`."""
+        arrays = (self.reference, self.anchor, self.values, self.returns)
+        return PerTreeArrays(*(None if a is None else [a[i] for i in indices] for a in arrays))
+
+
+@dataclass
 class Learner:
     """Steps one policy. `total_steps` is the schedule's length, in optimizer batches;
     `token_budget` bounds a micro-batch."""
 
-    def __init__(
-        self,
-        model: nn.Module,
-        policy: Policy,
-        optim: OptimSettings,
-        algorithm: AlgorithmSettings,
-        temperature: float,
-        total_steps: int,
-        token_budget: int = TOKEN_BUDGET,
-    ) -> None:
-        self.model = model
-        self.policy = policy
-        self.optim = optim
-        self.algorithm = algorithm
-        self.temperature = temperature
-        self.total_steps = total_steps
-        self.token_budget = token_budget
+    model: nn.Module
+    policy: Policy
+    optim: OptimSettings
+    algorithm: AlgorithmSettings
+    temperature: float
+    total_steps: int
+    token_budget: int = TOKEN_BUDGET
 
     def reinforce(
         self, trees: Sequence[TokenTree], arrays: PerTreeArrays = PerTreeArrays()
@@ -80,13 +97,9 @@ class Learner:
 
     def _loss(self, trees: Sequence[TokenTree], arrays: PerTreeArrays, tokens: int) -> Loss:
         """The loss of a micro-batch. `tokens` are those of the whole optimizer batch."""
-        with self._active():
-            seen = trained_logprobs(
-                self.model,
-                trees,
-                self.temperature,
-                entropy_grad=self.algorithm.entropy_coef != 0,
-            )
+        with self.policy.active():
+            bonus = self.algorithm.entropy_coef != 0
+            seen = trained_logprobs(self.model, trees, self.temperature, entropy_grad=bonus)
         reference = None if arrays.reference is None else self._tensor(arrays.reference)
         advantages, weights = self._field(trees, "advantage"), self._field(trees, "weight")
         if self.algorithm.objective == "preference":
@@ -126,14 +139,14 @@ class Learner:
         )
 
     def supervise(self, trees: Sequence[TokenTree], lr: float) -> float:
-        """One cross-entropy update; returns the loss. Raises Diverged."""
+        """One update by cross-entropy, -sum of weight x log pi; the loss. Raises Diverged."""
         self.policy.optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
-            with self._active():
+            with self.policy.active():
                 seen = trained_logprobs(self.model, part, 1.0)
-            loss = supervised_loss(seen.logprobs, self._field(part, "weight"))
+            loss = -(self._field(part, "weight") * seen.logprobs).sum()
             loss.backward()  # type: ignore[no-untyped-call]
             total += float(loss.detach())
         self._update(lr, trees)
@@ -155,33 +168,24 @@ class Learner:
         return self._by_tree(trees, 1.0, lambda seen: head(seen.hidden))
 
     def _by_tree(
-        self,
-        trees: Sequence[TokenTree],
-        temperature: float,
-        of: Callable[[TrainedTokens], Tensor],
+        self, trees: Sequence[TokenTree], temperature: float, of: Callable[[TrainedTokens], Tensor]
     ) -> list[FloatArray]:
         """Per tree, what `of` reads from a forward pass, [trained tokens]."""
         found: list[FloatArray] = [np.zeros(0, np.float32)] * len(trees)
         for batch in micro_batches(trees, self.token_budget):
             part = [trees[i] for i in batch]
-            with self._active():
+            with self.policy.active():
                 flat = of(trained_logprobs(self.model, part, temperature)).cpu().numpy()
             ends = np.cumsum([tree.trained_tokens for tree in part])
             for index, values in zip(batch, np.split(flat, ends[:-1]), strict=True):
                 found[index] = values
         return found
 
-    def _active(self) -> AbstractContextManager[None]:
-        return self.policy.active()
-
     def _update(self, lr: float, trees: Sequence[TokenTree]) -> float:
         """Clip and step; the policy's gradient norm, unclipped. A value head, the optimizer's
         second group, is clipped on its own and keeps its learning rate."""
-        groups = self.policy.optimizer.param_groups
-        norms = [
-            float(nn.utils.clip_grad_norm_(group["params"], self.optim.grad_clip))
-            for group in groups
-        ]
+        groups, most = self.policy.optimizer.param_groups, self.optim.grad_clip
+        norms = [float(nn.utils.clip_grad_norm_(group["params"], most)) for group in groups]
         broken = [norm for norm in norms if not math.isfinite(norm)]
         if broken:
             self.policy.optimizer.zero_grad(set_to_none=True)

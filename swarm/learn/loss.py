@@ -1,8 +1,6 @@
-"""The one loss kernel: a sum over trained tokens of weight x component.
-
-Reductions live in the weights, which are fixed over the whole optimizer batch before it is cut
-into micro-batches; so micro-batch size, packing and order cannot change the maths.
-"""
+"""The one loss kernel: a sum over trained tokens of weight x component. Reductions live in the
+weights, which are fixed over the whole optimizer batch before it is cut into micro-batches; so
+micro-batch size, packing and order cannot change the maths."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +10,6 @@ from torch import Tensor
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.corrections import correction
-from swarm.learn.ratios import MAX_LOG_RATIO as MAX_LOG_RATIO
 from swarm.learn.ratios import log_ratio as bounded_log_ratio
 from swarm.learn.ratios import sequence_mean
 
@@ -129,8 +126,3 @@ def _surrogate(
     low = (ratio < least) & (advantages < 0)
     high = (ratio > most) & (advantages > 0)
     return torch.minimum(surrogate, clipped * advantages), low, high
-
-
-def supervised_loss(logprobs: Tensor, weights: Tensor) -> Tensor:
-    """Cross-entropy: -sum of weight x log pi."""
-    return -(weights * logprobs).sum()

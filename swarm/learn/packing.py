@@ -1,8 +1,6 @@
-"""Token trees as one row of tokens, each token once, and what each node's tokens attend to.
-
-Every layer but attention works on tokens alone, so a packed row costs them no padding whatever the
-lengths. Attention runs on buckets of nodes of like shape: only there is anything padded.
-"""
+"""Token trees as one row of tokens, each token once, and what each node's tokens attend to. Every
+layer but attention works on tokens alone, so a packed row costs them no padding whatever the
+lengths. Attention runs on buckets of nodes of like shape: only there is anything padded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +35,8 @@ class Bucket:
         [1, T, S] where it is the same for all nodes. Padded keys stand after every real query;
         padded queries see something, so that their softmax is finite, and are dropped.
         """
-        before_B = np.unique(self.before_B) if _constant(self.before_B) else self.before_B
+        same = np.unique(self.before_B)
+        before_B = same if len(same) == 1 else self.before_B
         at_BT1 = (before_B[:, None] + np.arange(self.queries_BT.shape[1]))[:, :, None]
         key_S = np.arange(self.keys_BS.shape[1])
         visible: BoolArray = key_S <= at_BT1
@@ -77,7 +76,14 @@ def pack(trees: Sequence[TokenTree]) -> PackedTrees:
             paths.append(path)
     nodes = [node for tree in trees for node in tree.nodes]
     shapes = [(len(slots), len(path)) for slots, path in zip(own, paths, strict=True)]
-    buckets = [_bucket([own[i] for i in b], [paths[i] for i in b]) for b in by_shape(shapes)]
+    buckets = [
+        Bucket(
+            _padded([own[i] for i in b]),
+            _padded([paths[i] for i in b]),
+            np.asarray([len(paths[i]) - len(own[i]) for i in b]),
+        )
+        for b in by_shape(shapes)
+    ]
     places_N = np.empty(end, np.int64)
     flat = np.concatenate([bucket.queries_BT.ravel() for bucket in buckets])
     places_N[flat[::-1]] = np.arange(len(flat))[::-1]  # a padded query repeats one that precedes it
@@ -113,15 +119,6 @@ def by_shape(shapes: Sequence[tuple[int, int]]) -> list[list[int]]:
 
 def _is_root(shape: tuple[int, int]) -> bool:
     return shape[0] == shape[1]
-
-
-def _constant(values: IntArray) -> bool:
-    return bool((values == values[0]).all())
-
-
-def _bucket(own: Sequence[IntArray], paths: Sequence[IntArray]) -> Bucket:
-    before = [len(path) - len(slots) for slots, path in zip(own, paths, strict=True)]
-    return Bucket(_padded(own), _padded(paths), np.asarray(before))
 
 
 def _padded(rows: Sequence[IntArray]) -> IntArray:

@@ -3,49 +3,33 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from swarm.learn.advantages import TOLERANCE
+from swarm.learn.credit import cut, reward_range
 from swarm.learn.loss import Loss
-from swarm.records import Group, TokenTree, action_node, context_node
+from swarm.learn.scored import scored_tree
+from swarm.records import Group, TokenTree
 
 
 def pair_of(group: Group) -> Group | None:
     """The group's best and worst scored episode, in that order (the first of equals), or None when
     its rewards are all equal."""
-    scored = [e for e in group.episodes if e.reward is not None]
-    if not scored:
+    if reward_range(group) <= TOLERANCE:
         return None
+    scored = [e for e in group.episodes if e.reward is not None]
     best = max(scored, key=lambda e: e.reward or 0.0)
     worst = min(scored, key=lambda e: e.reward or 0.0)
-    if (best.reward or 0.0) - (worst.reward or 0.0) <= TOLERANCE:
-        return None
     return replace(group, episodes=(best, worst))
 
 
 def pair_batches(groups: Sequence[Group], minibatches: int) -> list[list[TokenTree]]:
     """The optimizer batches of one pass: one tree a pair, advantage +1 on the chosen and -1 on the
     rejected answer, weight 1 / (pairs of the update). Groups without a pair are left out."""
-    pairs = [pair for pair in map(pair_of, groups) if pair is not None]
-    cuts = np.array_split(np.arange(len(pairs)), min(minibatches, max(1, len(pairs))))
-    return [[_tree(pairs[int(i)], 1 / len(cut)) for i in cut] for cut in cuts if len(cut)]
-
-
-def _tree(pair: Group, weight: float) -> TokenTree:
-    answers = (
-        action_node(
-            episode.completion.tokens,
-            0,
-            logprobs=episode.completion.logprobs,
-            weight=weight,
-            advantage=sign,
-            version=episode.version,
-        )
-        for episode, sign in zip(pair.episodes, (1.0, -1.0), strict=True)
-    )
-    return TokenTree((context_node(pair.prompt), *answers))
+    pairs = [scored_tree(pair) for pair in map(pair_of, groups) if pair is not None]
+    parts = filter(None, cut(len(pairs), minibatches))
+    return [[pairs[i].credited([1 / len(part)] * 2, [1.0, -1.0]) for i in part] for part in parts]
 
 
 def preference_loss(

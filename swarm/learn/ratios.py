@@ -31,7 +31,7 @@ def sequence_ids(trees: Sequence[TokenTree]) -> IntArray:
     A sequence is one branch: a path from the root to a leaf. Raises ValueError when a trained token
     lies on several branches, for then its sequence is not defined.
     """
-    found: list[IntArray] = []
+    found = [np.zeros(0, np.int64)]
     first = 0
     for index, tree in enumerate(trees):
         branches = _branches(tree)
@@ -45,8 +45,6 @@ def sequence_ids(trees: Sequence[TokenTree]) -> IntArray:
             if trained:
                 found.append(np.full(trained, first + min(leaves), np.int64))
         first += len(tree.nodes)
-    if not found:
-        return np.zeros(0, np.int64)
     return np.unique(np.concatenate(found), return_inverse=True)[1].astype(np.int64)
 
 

@@ -1,8 +1,6 @@
-"""From a batch to its optimizer updates: the passes that an algorithm's settings ask for.
-
-Before the first update the weights are still those of the batch's start, so everything that must be
-read from them (anchor log-probabilities, values, the reference) is read once, here.
-"""
+"""From a batch to its optimizer updates: the passes that an algorithm's settings ask for. Before
+the first update the weights are still those of the batch's start, so everything that must be read
+from them (anchor log-probabilities, values, the reference) is read once, here."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,10 +19,9 @@ from swarm.learn.credit import (
     token_rewards,
     whitened,
 )
-from swarm.learn.learner import Learner
+from swarm.learn.learner import Learner, PerTreeArrays, UpdateMetrics
 from swarm.learn.preference import pair_batches
 from swarm.learn.scored import ScoredTree, scored_tree
-from swarm.learn.update import PerTreeArrays, UpdateMetrics
 from swarm.learn.value import generalised_advantages
 from swarm.records import FloatArray, Group, TokenTree, reweighted
 
@@ -83,7 +80,7 @@ class Recipe:
     ) -> list[UpdateMetrics]:
         """Every pass over every optimizer batch, with what is read from the weights before them.
         Read batch by batch, the anchor equals the first update's log-probabilities bit for bit."""
-        settings = self.settings
+        settings, learner = self.settings, self.learner
         compared = settings.kl_in_loss or settings.objective == "preference"
         anchored = settings.anchor == "batch_start"
         critic = critic or [PerTreeArrays()] * len(batches)
@@ -91,12 +88,12 @@ class Recipe:
             replace(
                 extra,
                 reference=self._reference(trees) if compared else None,
-                anchor=self._anchor(trees) if anchored else None,
+                anchor=learner.logprobs(trees, learner.temperature) if anchored else None,
             )
             for trees, extra in zip(batches, critic, strict=True)
         ]
         return [
-            self.learner.reinforce(trees, extra)
+            learner.reinforce(trees, extra)
             for _ in range(self.batch.epochs)
             for trees, extra in zip(batches, arrays, strict=True)
         ]
@@ -136,18 +133,14 @@ class Recipe:
             after, scored, self.learner.values([s.continued() for s in scored]), strict=True
         ):
             cut_off = [e for e, n in enumerate(tree.lengths) if n and tree.truncated[e]]
-            if cut_off:
-                for episode, value in zip(cut_off, flat[-len(cut_off) :], strict=True):
-                    ends[episode] = float(value)
+            for episode, value in zip(cut_off, flat[len(flat) - len(cut_off) :], strict=True):
+                ends[episode] = float(value)
         return after
 
     def _k1(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
         """Per tree, log(mu/ref) of its trained tokens: k1 under the law that sampled them."""
         sampled = [np.concatenate([n.logprobs[n.mask] for n in tree.nodes]) for tree in trees]
         return [s - r for s, r in zip(sampled, self._reference(trees), strict=True)]
-
-    def _anchor(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
-        return self.learner.logprobs(trees, self.learner.temperature)
 
     def _reference(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
         with self.learner.policy.weights(REFERENCE):

@@ -5,15 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swarm.records import (
-    FloatArray,
-    Group,
-    Node,
-    StopReason,
-    TokenTree,
-    action_node,
-    context_node,
-)
+from swarm.records import FloatArray, Group, Node, StopReason, TokenTree, action_node, context_node
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,8 @@ class ScoredTree:
 
 
 def scored_tree(group: Group) -> ScoredTree:
-    """The prompt, then one action node a scored episode; unscored episodes leave no node."""
+    """The prompt, then one action node a scored episode, weights and advantages 1; an unscored
+    episode leaves no node."""
     nodes: list[Node] = [context_node(group.prompt)]
     owners: list[int | None] = [None]
     for number, episode in enumerate(group.episodes):

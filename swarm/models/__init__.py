@@ -9,15 +9,6 @@ from pathlib import Path
 
 from swarm.models.sources import NAMES, Description, find
 
-__all__ = [
-    "Description",
-    "check",
-    "describe",
-    "ensure",
-    "folder",
-    "names",
-]
-
 
 def names() -> tuple[str, ...]:
     """The models that can be had without a hub."""
@@ -25,10 +16,8 @@ def names() -> tuple[str, ...]:
 
 
 def check(ref: str) -> None:
-    """Raise unless the model is there, or will be fetched at its first use.
-
-    Takes milliseconds, but for a hub id that is not cached: then the hub is asked.
-    """
+    """Raise unless the model is there, or will be fetched at its first use. Takes milliseconds, but
+    for a hub id that is not cached: then the hub is asked."""
     find(ref).check()
 
 
@@ -44,8 +33,6 @@ def ensure(ref: str) -> Path:
 
 
 def describe(ref: str) -> Description:
-    """Name, digest and provenance: what enters a study's fingerprint.
-
-    A local folder is hashed, a hub model fetched first.
-    """
+    """Name, digest and provenance: what enters a run's fingerprint. A local folder is hashed, a hub
+    model fetched first."""
     return find(ref).describe()

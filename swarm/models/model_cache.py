@@ -11,9 +11,10 @@ WEIGHTS = "model.safetensors"
 
 
 def cache_folder() -> Path:
-    """Where made models are kept: `AUTORESEARCH_CACHE`, else `~/.cache/autoresearch`."""
-    default = Path.home() / ".cache" / "autoresearch"
-    return Path(os.environ.get("AUTORESEARCH_CACHE", default))
+    """Where made models are kept: `SWARM_CACHE`, or `AUTORESEARCH_CACHE` as it was called before,
+    else `~/.cache/autoresearch`, where models lie that were made before."""
+    named = os.environ.get("SWARM_CACHE") or os.environ.get("AUTORESEARCH_CACHE")
+    return Path(named or Path.home() / ".cache" / "autoresearch")
 
 
 def is_made(target: Path) -> bool:

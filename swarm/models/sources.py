@@ -3,9 +3,10 @@
 import difflib
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import TypedDict
 
 from swarm.errors import ModelUnavailable
 from swarm.models import smollm2, tiny
@@ -15,27 +16,27 @@ NAMES = (tiny.NAME, smollm2.NAME)
 
 
 class Description(TypedDict):
-    """What a model is, for a study's fingerprint. `digest` changes when the model does."""
+    """What a model is, for a run's fingerprint. `digest` changes when the model does."""
 
     name: str
     digest: str
     provenance: str
 
 
-class Source(Protocol):
-    """One place. Its methods raise ModelUnavailable when the model cannot be had."""
+class Source(ABC):
+    """One place; see the functions of `swarm.models`. Raises ModelUnavailable."""
 
-    def folder(self) -> Path | None:
-        """The model's folder in Hugging Face format; None where it is not on this machine yet."""
+    @abstractmethod
+    def folder(self) -> Path | None: ...
+
+    @abstractmethod
+    def ensure(self) -> Path: ...
+
+    @abstractmethod
+    def describe(self) -> Description: ...
 
     def check(self) -> None:
-        """Whether the model is there, or will be fetched at its first use."""
-
-    def ensure(self) -> Path:
-        """The model's folder, fetched first if need be."""
-
-    def describe(self) -> Description:
-        """What the model is. A hub model is fetched first."""
+        self.ensure()
 
 
 def find(ref: str) -> Source:
@@ -57,7 +58,7 @@ def find(ref: str) -> Source:
 
 
 @dataclass(frozen=True)
-class Tiny:
+class Tiny(Source):
     """Part of this package; identified by the sha256 of its weights."""
 
     def folder(self) -> Path | None:
@@ -65,9 +66,6 @@ class Tiny:
             return tiny.folder()
         except ModelUnavailable:
             return None
-
-    def check(self) -> None:
-        tiny.folder()
 
     def ensure(self) -> Path:
         return tiny.folder()
@@ -78,14 +76,11 @@ class Tiny:
 
 
 @dataclass(frozen=True)
-class SmolLM2:
-    """Fetched when it is asked for, and not by a study: the user decides on 93 MB."""
+class SmolLM2(Source):
+    """Fetched when it is asked for, and not by a run: the user decides on 93 MB."""
 
     def folder(self) -> Path | None:
         return smollm2.path() if smollm2.is_present() else None
-
-    def check(self) -> None:
-        self.ensure()
 
     def ensure(self) -> Path:
         if not smollm2.is_present():
@@ -103,7 +98,7 @@ class SmolLM2:
 
 
 @dataclass(frozen=True)
-class Folder:
+class Folder(Source):
     """A local folder in Hugging Face format; identified by its files."""
 
     ref: str
@@ -112,16 +107,13 @@ class Folder:
     def folder(self) -> Path | None:
         return self.path
 
-    def check(self) -> None:
+    def ensure(self) -> Path:
         gap = missing_file(self.path)
         if gap:
             raise ModelUnavailable(
                 f"the folder {self.ref!r} has no {gap}",
                 "give a model in Hugging Face format with safetensors weights",
             )
-
-    def ensure(self) -> Path:
-        self.check()
         return self.path
 
     def describe(self) -> Description:
@@ -134,12 +126,9 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Hub:
-    """A model on the Hugging Face hub; identified by its commit.
-
-    What is in the hub's cache on this machine is used as it is, so that a study's trials all see
-    the same commit and need no network.
-    """
+class Hub(Source):
+    """A model on the Hugging Face hub; identified by its commit. What is in the hub's cache on this
+    machine is used as it is, so that runs side by side see the same commit and need no network."""
 
     ref: str
 
@@ -158,7 +147,7 @@ class Hub:
         found = self.folder()
         if found is None:
             found = self._fetch("*.json", "*.safetensors", "*.model", "*.jinja", "*.txt")
-            Folder(self.ref, found).check()
+            Folder(self.ref, found).ensure()
         return found
 
     def describe(self) -> Description:

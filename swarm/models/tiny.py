@@ -1,8 +1,6 @@
-"""`tiny`: a character-level Llama of 0.8 M parameters whose weights travel in this package.
-
-Made once by `python -m swarm.train.build_tiny FOLDER` and frozen, so that every machine studies the
-same model. What another recipe makes gets another name.
-"""
+"""`tiny`: a character-level Llama of 0.8 M parameters whose weights travel in this package. Made
+once by `python -m swarm.train.build_tiny FOLDER` and frozen, so that every machine trains the same
+model. What another recipe makes gets another name."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,14 +1,16 @@
-"""Adapters in PEFT's format on disk, read into a slot."""
+"""Adapters in PEFT's format on disk: written from a policy, read into a slot."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
+from swarm.config.parts import ModelSettings, PolicySettings
 from swarm.errors import BadAdapter
-from swarm.policy.lora import AdapterHost, Pair
+from swarm.policy.lora import TARGETS, AdapterHost, Pair
+from swarm.policy.policy import Policy
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 
@@ -45,3 +47,31 @@ def load_adapter(host: AdapterHost, folder: Path, slot: str) -> None:
             raise BadAdapter(folder, f"has another shape at {name}", "take its own base")
         where = layer.base.weight.device
         layer.pairs[slot] = Pair(nn.Parameter(a.to(where)), nn.Parameter(b.to(where)), scale)
+
+
+def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folder: Path) -> None:
+    """Write an adapter in PEFT's layout (`PeftModel.from_pretrained` and vLLM read it), or all
+    weights in transformers' layout."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if settings.kind == "full":
+        state = policy.host.base_state_dict()
+        policy.host.model.save_pretrained(folder, state_dict=state)  # type: ignore[operator]
+        return
+    from peft import LoraConfig
+
+    tensors = {
+        f"base_model.model.{path}.{name}.weight": parameter.detach().cpu().contiguous()
+        for path, pair in policy.pairs.items()
+        for name, parameter in (("lora_A", pair.a), ("lora_B", pair.b))
+    }
+    save_file(tensors, folder / WEIGHTS_FILE, metadata={"format": "pt"})
+    LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        target_modules=list(TARGETS[settings.targets]),
+        lora_dropout=0.0,
+        bias="none",
+        task_type="CAUSAL_LM",
+        base_model_name_or_path=model.ref,
+        inference_mode=True,
+    ).save_pretrained(folder)

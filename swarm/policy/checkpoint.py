@@ -22,12 +22,8 @@ from torch import Tensor
 from swarm.disk.storage import Storage
 from swarm.policy.policy import Policy
 
-POLICY, OPTIMIZER, SNAPSHOTS = (
-    "policy.safetensors",
-    "optimizer.safetensors",
-    "snapshots.safetensors",
-)
-STATE = "state.json"
+POLICY, OPTIMIZER = "policy.safetensors", "optimizer.safetensors"
+SNAPSHOTS, STATE = "snapshots.safetensors", "state.json"
 FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 
@@ -110,26 +106,18 @@ def _files(policy: Policy, state: RunState) -> Iterator[tuple[str, bytes]]:
     """The files of a checkpoint, made when they are asked for: one at a time is in memory."""
     names = {id(p): name for name, p in policy.parameters.items()}
     yield POLICY, _bytes({n: p.detach() for n, p in policy.parameters.items()})
-    yield (
-        OPTIMIZER,
-        _bytes(
-            {
-                f"{names[id(p)]}|{key}": value
-                for p, entry in policy.optimizer.state.items()
-                for key, value in entry.items()
-            }
-        ),
-    )
-    yield (
-        SNAPSHOTS,
-        _bytes(
-            {
-                f"{version}|{name}": tensor
-                for version, tensors in policy.snapshots.items()
-                for name, tensor in zip(policy.parameters, tensors, strict=True)
-            }
-        ),
-    )
+    moments = {
+        f"{names[id(p)]}|{key}": value
+        for p, entry in policy.optimizer.state.items()
+        for key, value in entry.items()
+    }
+    yield OPTIMIZER, _bytes(moments)
+    frozen = {
+        f"{version}|{name}": tensor
+        for version, tensors in policy.snapshots.items()
+        for name, tensor in zip(policy.parameters, tensors, strict=True)
+    }
+    yield SNAPSHOTS, _bytes(frozen)
     yield STATE, json.dumps(asdict(state) | {"version": policy.version}).encode()
 
 

@@ -1,8 +1,6 @@
-"""A thin multi-LoRA layer: any number of adapters on one frozen base, routed by batch row.
-
-PEFT holds the file format (see `swarm.policy.export`); this layer exists because rows of one batch
-may belong to different adapters and because each adapter's parameters must be an exact list.
-"""
+"""A thin multi-LoRA layer: any number of adapters on one frozen base, routed by batch row. PEFT
+holds the file format (`swarm.policy.adapters`); this layer exists because rows of one batch may
+belong to different adapters and because each adapter's parameters must be an exact list."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -38,23 +36,14 @@ class Routing:
     mixture: Mixed | None = None
 
     @contextmanager
-    def using(self, slot: str | None) -> Iterator[None]:
-        """Within this context all rows use `slot`."""
+    def using(self, slot: str | None = None, mixture: Mixed | None = None) -> Iterator[None]:
+        """Within this context all rows use `slot`, or each that which the mixture assigns to it."""
         before = self.slot, self.mixture
-        self.slot, self.mixture = slot, None
+        self.slot, self.mixture = slot, mixture
         try:
             yield
         finally:
             self.slot, self.mixture = before
-
-    @contextmanager
-    def mixed(self, mixture: Mixed) -> Iterator[None]:
-        """Within this context rows use the slots that the mixture assigns to them."""
-        before, self.mixture = self.mixture, mixture
-        try:
-            yield
-        finally:
-            self.mixture = before
 
 
 @dataclass
@@ -148,8 +137,3 @@ class AdapterHost:
     def holds(self, slot: str) -> bool:
         """Whether any layer has an adapter of this slot."""
         return any(slot in layer.pairs for layer in self.layers.values())
-
-    def delete(self, slot: str) -> None:
-        """Forget an adapter; a slot that does not exist is ignored."""
-        for layer in self.layers.values():
-            layer.pairs.pop(slot, None)

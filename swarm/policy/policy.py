@@ -6,7 +6,7 @@ the reference; it is the one mechanism behind staleness and KL.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -40,9 +40,7 @@ class Policy:
         self.snapshots: dict[int, list[Tensor]] = {}
         self.pairs: dict[str, Pair] = {}
         if settings.kind == "lora":
-            self.pairs = host.create(
-                self.slot, settings.rank, settings.alpha, settings.targets, seed
-            )
+            self.pairs = host.create(slot, settings.rank, settings.alpha, settings.targets, seed)
             self.parameters = {
                 f"{path}.{name}": parameter
                 for path, pair in self.pairs.items()
@@ -69,17 +67,14 @@ class Policy:
         """The slot to sample from; None where all weights are the policy's."""
         return self.slot if self.pairs else None
 
-    @contextmanager
-    def active(self) -> Iterator[None]:
-        """Within this context all rows of a batch use this policy's current weights."""
-        with self.host.routing.using(self.slot):
-            yield
+    def active(self) -> AbstractContextManager[None]:
+        """A context in which all rows of a batch use this policy's current weights."""
+        return self.host.routing.using(self.slot)
 
-    def snapshot(self) -> int:
-        """Freeze the current weights under the current version; return it."""
+    def snapshot(self) -> None:
+        """Freeze the current weights under the current version, unless they are frozen already."""
         if self.version not in self.snapshots:
             self.snapshots[self.version] = [p.detach().clone() for p in self.parameters.values()]
-        return self.version
 
     def forget(self, *, keep: set[int]) -> None:
         """Drop the snapshots that are not in `keep`."""
@@ -87,10 +82,8 @@ class Policy:
 
     @contextmanager
     def weights(self, version: int) -> Iterator[None]:
-        """Within this context the parameters hold a frozen version. Raises KeyError.
-
-        The current version needs no snapshot. No gradient may be taken inside.
-        """
+        """Within this context the parameters hold a frozen version. Raises KeyError. The current
+        version needs no snapshot. No gradient may be taken inside."""
         if version == self.version and version not in self.snapshots:
             yield
             return

@@ -8,11 +8,9 @@ from torch.nn import functional
 
 
 class ValueHead(nn.Module):
-    """hidden -> tanh(hidden) -> 1, fp32, on the hidden state that predicts a token.
-
-    It reads that state and sends no gradient into it: the policy is trained by its own loss alone,
-    whatever the head learns. The last layer starts at zero, so V does.
-    """
+    """hidden -> tanh(hidden) -> 1, fp32, on the hidden state that predicts a token. It reads that
+    state and sends no gradient into it: the policy is trained by its own loss alone, whatever the
+    head learns. The last layer starts at zero, so V does."""
 
     def __init__(self, width: int, seed: int, device: torch.device) -> None:
         super().__init__()

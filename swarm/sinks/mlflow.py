@@ -1,8 +1,6 @@
-"""Training runs in MLflow: their configs as params, their rows of metrics, how they ended.
-
-A projection of run folders: whatever is written here can be written again from them. Calls may be
-repeated; a row that MLflow has is not logged twice.
-"""
+"""Training runs in MLflow: their configs as params, their rows of metrics, how they ended. A
+projection of run folders: whatever is written here can be written again from them. Calls may be
+repeated; a row that MLflow has is not logged twice."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from swarm.config.paths import leaves
 from swarm.disk.logfile import routed_to
 from swarm.sinks.mlflow_page import TRAINING_KIND
 
@@ -39,11 +38,8 @@ class LoggedRun:
 
 class MlflowExperiment:
     """One experiment in one MLflow store, made when it is missing. A context manager; use it from
-    one thread.
-
-    Opening imports MLflow and creates the store when it is missing: 2 to 5 s. Any call may raise
-    what MLflow or its database raises.
-    """
+    one thread. Opening imports MLflow and creates the store when it is missing: 2 to 5 s. Any call
+    may raise what MLflow or its database raises."""
 
     def __init__(
         self,
@@ -95,11 +91,9 @@ class MlflowExperiment:
         return LoggedRun(found.info.run_id, found.info.start_time, rows)
 
     def log(self, run: LoggedRun, first: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Log rows of metrics.jsonl, of which `rows[0]` is number `first` from 0.
-
-        Rows that the run has are skipped. A row's time is the run's start plus its `wall`, so
-        that a row logged again after a crash is the same to MLflow, which keeps one.
-        """
+        """Log rows of metrics.jsonl, of which `rows[0]` is number `first` from 0. Rows that the run
+        has are skipped. A row's time is the run's start plus its `wall`, so that a row logged again
+        after a crash is the same to MLflow, which keeps one."""
         from mlflow.entities import Metric, RunTag
 
         for batch in _batches(rows[max(0, run.rows - first) :]):
@@ -136,18 +130,9 @@ class MlflowExperiment:
     def _log_params(self, run: str, config: Mapping[str, Any]) -> None:
         from mlflow.entities import Param
 
-        params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in flatten(config)]
+        params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in leaves(config)]
         for start in range(0, len(params), PARAMS_A_BATCH):
             self.client.log_batch(run, params=params[start : start + PARAMS_A_BATCH])
-
-
-def flatten(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves of a tree of mappings, each under its dotted path."""
-    for name, value in config.items():
-        if isinstance(value, Mapping):
-            yield from flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
 
 
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

@@ -1,8 +1,6 @@
-"""Which page MLflow 3 opens on an experiment, and with which columns.
-
-MLflow asks for the kind of work in the URL (`workflowType`), and takes the columns of the table of
-runs from a tag of the experiment that the URL names (`viewStateShareKey`).
-"""
+"""Which page MLflow 3 opens on an experiment, and with which columns. MLflow asks for the kind of
+work in the URL (`workflowType`), and takes the columns of the table of runs from a tag of the
+experiment that the URL names (`viewStateShareKey`)."""
 
 import json
 from collections.abc import Mapping, Sequence

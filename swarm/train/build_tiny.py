@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Recipe:
-    """All that the tiny model depends on besides the code. `shares` are rows of a batch by task."""
+    """All that the tiny model depends on besides the code. A batch has `rows` of each family."""
 
     steps: int = 200
     lr: float = 3e-3
@@ -40,25 +40,20 @@ class Recipe:
     heads: int = 4
     mlp: int = 352
     context: int = 256
-    shares: tuple[tuple[str, int], ...] = (
-        ("reverse", 24),
-        ("sort", 24),
-        ("chain", 24),
-        ("order", 24),
-    )
+    families: tuple[str, ...] = ("reverse", "sort", "chain", "order")
+    rows: int = 24
 
 
 RECIPE = Recipe()
 
 
 def build(folder: Path, recipe: Recipe = RECIPE, progress: Progress | None = None) -> None:
-    """Make the recipe's model in `folder`, on one thread; about a minute.
-
-    `progress(step, steps)` is told of every step.
-    """
+    """Make the recipe's model in `folder`, on one thread; about a minute. `progress(step, steps)`
+    is told of every step."""
     torch.set_num_threads(1)
     tokenizer = build_tokenizer()
-    torch.manual_seed(recipe.seed)
+    seed = recipe.seed
+    torch.manual_seed(seed)
     model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
@@ -81,14 +76,14 @@ def build(folder: Path, recipe: Recipe = RECIPE, progress: Progress | None = Non
         schedule="cosine",
         warmup_steps=recipe.warmup_steps,
     )
-    policy = Policy(AdapterHost(model), PolicySettings(kind="full"), optim, recipe.seed)
+    policy = Policy(AdapterHost(model), PolicySettings(kind="full"), optim, seed)
     learner = Learner(model, policy, optim, AlgorithmSettings(), 1.0, recipe.steps)
-    named = [(tasks.load(TaskSettings(ref=name)), rows) for name, rows in recipe.shares]
+    families = [tasks.load(TaskSettings(ref=name)) for name in recipe.families]
     for step in range(recipe.steps):
         trees = [
             tree
-            for task, rows in named
-            for tree in supervised_batch(task, task.levels, tokenizer, rows, recipe.seed, step)
+            for task in families
+            for tree in supervised_batch(task, task.levels, tokenizer, recipe.rows, seed, step)
         ]
         learner.supervise(trees, scheduled_lr(optim, step, recipe.steps))
         if progress is not None:

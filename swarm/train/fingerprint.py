@@ -5,10 +5,10 @@ import os
 import platform
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import swarm
 from swarm import models, tasks
 
 LIBRARIES = ("torch", "transformers", "peft")
@@ -17,11 +17,9 @@ LIBRARIES = ("torch", "transformers", "peft")
 def run_fingerprint(
     model: str, refs: Iterable[str], threads: int, libraries: Iterable[str] = LIBRARIES
 ) -> dict[str, Any]:
-    """Versions, machine, threads, and what the model and the code are.
-
-    `evaluator.NAME` hashes the code that judges answers to a task (see `tasks.evaluator_digest`),
-    `trainer` the whole trainer's.
-    """
+    """Versions, machine, threads, and what the model and the code are. `evaluator.NAME` hashes the
+    code that judges answers to a task (see `tasks.evaluator_digest`), `trainer` the whole
+    trainer's."""
     described = models.describe(model)
     return {
         "python": platform.python_version(),
@@ -33,7 +31,7 @@ def run_fingerprint(
         "model": f"{described['name']}, {described['provenance']}",
         "model_digest": described["digest"],
         **evaluators(refs),
-        "trainer": source_digest("swarm"),
+        "trainer": source_digest(Path(swarm.__file__).parent),
     }
 
 
@@ -45,12 +43,8 @@ def evaluators(refs: Iterable[str]) -> dict[str, str]:
     }
 
 
-def source_digest(package: str) -> str:
-    """sha256 over the names and texts of a package's Python files."""
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(package)
-    root = Path(spec.origin).parent
+def source_digest(root: Path) -> str:
+    """sha256 over the names and texts of the Python files below a folder."""
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")

@@ -16,7 +16,7 @@ from swarm import seeds
 from swarm.config.parts import SamplingSettings
 from swarm.config.train import TrainConfig
 from swarm.dataflow.difficulty import SignalByLevel
-from swarm.dataflow.drawing import Drawn, draw_batch
+from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
@@ -26,14 +26,14 @@ from swarm.disk.storage import Storage
 from swarm.disk.trees import save_trees
 from swarm.engine.torch_engine import TorchEngine
 from swarm.errors import RewardFailed
-from swarm.learn.credit import plain_trees
-from swarm.learn.learner import Diverged, Learner
-from swarm.learn.recipe import Recipe
-from swarm.learn.update import UpdateMetrics
-from swarm.policy import checkpoint, export
+from swarm.learn.learner import Diverged, Learner, UpdateMetrics
+from swarm.learn.recipe import REFERENCE, Recipe
+from swarm.learn.scored import scored_tree
+from swarm.policy import checkpoint
+from swarm.policy.adapters import export
 from swarm.policy.base_model import Base, load_base
 from swarm.policy.policy import Policy
-from swarm.records import FloatArray, Group, TokenTree
+from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
@@ -148,7 +148,7 @@ class _Run:
         """One batch, of rollouts or of demonstrations, and its optimizer updates."""
         config, began = self.config, time.monotonic()
         version = max(0, self.policy.version - config.max_staleness)
-        drawn = self._draw(version) if config.algorithm.samples else Drawn.nothing()
+        drawn = self._draw(version) if config.algorithm.samples else NOTHING
         self.signal.observe(drawn.groups)
         rolled = time.monotonic()
         updates = self._learn(drawn.kept)
@@ -182,7 +182,7 @@ class _Run:
 
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
-        export.export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
+        export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
         result = RunResult(status, self.step, round(self.wall, 3), cause)
         self.writer.event("ended", status=status, steps=self.step)
         self.writer.seal(result)
@@ -190,10 +190,9 @@ class _Run:
 
     def _draw(self, version: int) -> Drawn:
         """The batch's groups, sampled from the weights of `version`."""
+        ask = partial(self._ask, version)
         with self.policy.weights(version):
-            return draw_batch(
-                partial(self._ask, version), self.config.batch.prompts, self.config.data
-            )
+            return draw_batch(ask, self.config.batch.prompts, self.config.data)
 
     def _ask(self, version: int, number: int, first: int, count: int) -> list[Group]:
         """Groups of the batch's problems `first` to `first + count - 1`, as its draw `number`."""
@@ -226,20 +225,12 @@ class _Run:
         if config.algorithm.samples:
             return self.recipe.reinforce(groups) if groups else []
         levels = allowed_levels(self.task.levels, config.data.order, self.step / config.steps)
-        return self.recipe.imitate(
-            supervised_batch(
-                self.task,
-                levels,
-                self.base.tokenizer,
-                config.batch.rollouts,
-                config.seed,
-                config.warmup.steps + self.step,
-            )
-        )
+        number = config.warmup.steps + self.step
+        return self.recipe.imitate(self._demonstrations(levels, config.batch.rollouts, number))
 
-    def _reference(self, trees: Sequence[TokenTree], temperature: float) -> list[FloatArray]:
-        with self.policy.weights(0):
-            return self.learner.logprobs(trees, temperature)
+    def _demonstrations(self, levels: tuple[int, int], rows: int, number: int) -> list[TokenTree]:
+        tokenizer, seed = self.base.tokenizer, self.config.seed
+        return supervised_batch(self.task, levels, tokenizer, rows, seed, number)
 
     def _publish(self) -> None:
         """Count the batch; freeze this version if a later batch will be sampled from it."""
@@ -247,23 +238,16 @@ class _Run:
         if self.config.max_staleness:
             self.policy.snapshot()
             oldest = self.policy.version - self.config.max_staleness
-            self.policy.forget(keep={0, *range(oldest, self.policy.version + 1)})
+            self.policy.forget(keep={REFERENCE, *range(oldest, self.policy.version + 1)})
 
     def _warm_up(self) -> None:
         warmup = self.config.warmup
         for step in range(warmup.steps):
-            trees = supervised_batch(
-                self.task,
-                self.task.levels,
-                self.base.tokenizer,
-                warmup.rows,
-                self.config.seed,
-                step,
-            )
+            trees = self._demonstrations(self.task.levels, warmup.rows, step)
             self.learner.supervise(trees, warmup.lr)
 
     def _evaluate(self) -> dict[str, float]:
-        """One sampled answer to each held-out problem; the same draws for every run, so arms
+        """One sampled answer to each held-out problem; the same draws for every run, so runs
         differ by their weights alone."""
         began = time.monotonic()
         groups = roll_out(
@@ -286,8 +270,9 @@ class _Run:
 
     def _kl_to_reference(self, groups: Sequence[Group]) -> float:
         """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
-        trees = plain_trees(groups)
-        reference = np.concatenate(self._reference(trees, EVAL_TEMPERATURE))
+        trees = [scored_tree(group).tree for group in groups]
+        with self.policy.weights(REFERENCE):
+            reference = np.concatenate(self.learner.logprobs(trees, EVAL_TEMPERATURE))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
         return metrics.mean(sampled - reference)
 

@@ -9,7 +9,7 @@ from swarm.config.parts import DataSettings
 from swarm.dataflow.drawing import Drawn
 from swarm.learn.advantages import TOLERANCE
 from swarm.learn.credit import reward_range
-from swarm.learn.update import UpdateMetrics
+from swarm.learn.learner import UpdateMetrics
 from swarm.records import Episode, FloatArray, Group, StopReason
 from swarm.train.metric_table import LOGGED, Logged
 
@@ -41,21 +41,16 @@ def of_rollouts(groups: Sequence[Group]) -> dict[str, float]:
 
 def lengths_of(episodes: Sequence[Episode]) -> dict[str, float]:
     """Completion lengths in tokens, of all, the correct and the wrong; NaN where there is none."""
-    lengths = [len(e.completion.tokens) for e in episodes]
+    lengths: dict[bool, list[int]] = {True: [], False: []}
+    for episode in episodes:
+        lengths[episode.correct].append(len(episode.completion.tokens))
+    stops = [episode.completion.stop for episode in episodes]
     return {
-        "completions/mean_length": mean(lengths),
-        "completions/mean_length_correct": mean(
-            [n for n, e in zip(lengths, episodes, strict=True) if e.correct]
-        ),
-        "completions/mean_length_wrong": mean(
-            [n for n, e in zip(lengths, episodes, strict=True) if not e.correct]
-        ),
-        "completions/truncated_frac": mean(
-            [e.completion.stop == StopReason.LENGTH for e in episodes]
-        ),
-        "completions/overlong_frac": mean(
-            [e.completion.stop == StopReason.OVERLONG for e in episodes]
-        ),
+        "completions/mean_length": mean([*lengths[True], *lengths[False]]),
+        "completions/mean_length_correct": mean(lengths[True]),
+        "completions/mean_length_wrong": mean(lengths[False]),
+        "completions/truncated_frac": mean([stop == StopReason.LENGTH for stop in stops]),
+        "completions/overlong_frac": mean([stop == StopReason.OVERLONG for stop in stops]),
     }
 
 

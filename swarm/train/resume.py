@@ -1,26 +1,11 @@
-"""Where a run begins: afresh, or at the newest checkpoint of an earlier attempt.
-
-The records of that attempt up to its checkpoint are taken over.
-"""
+"""Where a run begins: afresh, or at the newest checkpoint of an earlier attempt. The records of
+that attempt up to its checkpoint are taken over."""
 
 import shutil
 from pathlib import Path
 
 from swarm.config.train import TrainConfig
-from swarm.disk.folder import (
-    CHECKPOINTS_URL,
-    CONFIG,
-    DIVERGED,
-    EVENTS,
-    MANIFEST,
-    METRICS,
-    RESULT,
-    ROLLOUTS,
-    checkpoints_of,
-    read_rows,
-    write_atomically,
-    write_rows,
-)
+from swarm.disk import folder as files
 from swarm.disk.run_config import read_config
 from swarm.disk.storage import Storage
 from swarm.errors import BadStorage
@@ -36,13 +21,13 @@ def begin(
     `resume_from` had another config or `checkpoints` are those of another run, and FileExistsError
     when `folder` holds a run that is not resumed; nothing is changed then.
     """
-    if resume_from is None and (folder / METRICS).exists():
+    if resume_from is None and (folder / files.METRICS).exists():
         raise FileExistsError(f"{folder} holds a run already: resume from it or train elsewhere")
-    started = resume_from if resume_from and (resume_from / CONFIG).exists() else None
+    started = resume_from if resume_from and (resume_from / files.CONFIG).exists() else None
     if started is not None and read_config(started) != config:
         raise ValueError(f"{started} was trained with another config")
-    storage = Storage(checkpoints or checkpoints_of(folder))
-    known = [Storage(checkpoints_of(run)) for run in (folder, resume_from) if run is not None]
+    storage = Storage(checkpoints or files.checkpoints_of(folder))
+    known = [Storage(files.checkpoints_of(run)) for run in (folder, resume_from) if run is not None]
     if not any(storage.is_at(place) for place in known) and checkpoint.holds_any(storage):
         raise BadStorage(storage.address, "it holds those of another run", "choose an empty place")
     step = None
@@ -55,22 +40,20 @@ def begin(
 
 def write_place(storage: Storage, folder: Path) -> None:
     """Say in a run's folder where its checkpoints are, if that is elsewhere."""
-    if not storage.is_at(Storage(checkpoints_of(folder))):
-        write_atomically(folder / CHECKPOINTS_URL, f"{storage.address}\n")
+    if not storage.is_at(Storage(files.checkpoints_of(folder))):
+        files.write_atomically(folder / files.CHECKPOINTS_URL, f"{storage.address}\n")
 
 
 def take_over(earlier: Path, folder: Path, step: int | None) -> None:
     """Leave in `folder` just the rows of `earlier` up to `step`, that of the checkpoint from which
-    training goes on. Without one no metric or rollout row is kept; events all are.
-
-    `earlier` may be `folder`, whose seal is then broken; otherwise it is only read.
-    """
+    training goes on. Without one no metric or rollout row is kept; events all are. `earlier` may be
+    `folder`, whose seal is then broken; otherwise it is only read."""
     last = -1 if step is None else step
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (MANIFEST, RESULT):
+    for name in (files.MANIFEST, files.RESULT):
         (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder / DIVERGED, ignore_errors=True)
-    for name in (METRICS, ROLLOUTS):
-        rows = [row for row in read_rows(earlier / name) if row["step"] <= last]
-        write_rows(folder / name, rows)
-    write_rows(folder / EVENTS, list(read_rows(earlier / EVENTS)))
+    shutil.rmtree(folder / files.DIVERGED, ignore_errors=True)
+    for name in (files.METRICS, files.ROLLOUTS):
+        rows = [row for row in files.read_rows(earlier / name) if row["step"] <= last]
+        files.write_rows(folder / name, rows)
+    files.write_rows(folder / files.EVENTS, list(files.read_rows(earlier / files.EVENTS)))

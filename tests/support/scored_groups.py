@@ -5,7 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from support.models import VOCABULARY
-from swarm.records import Completion, Episode, Group, StopReason
+from swarm.config.algorithm import AlgorithmSettings
+from swarm.learn.credit import advantages, credit
+from swarm.learn.scored import scored_tree
+from swarm.records import Completion, Episode, FloatArray, Group, StopReason, TokenTree
 
 
 def episode(
@@ -42,3 +45,16 @@ def random_groups(
         )
 
     return [group(tokens(5), *(member() for _ in range(members))) for _ in range(groups)]
+
+
+def credited_trees(
+    groups: Sequence[Group],
+    settings: AlgorithmSettings,
+    max_tokens: int,
+    minibatches: int,
+    k1: Sequence[FloatArray] | None = None,
+) -> list[list[TokenTree]]:
+    """`credit` for groups of single-turn episodes without a value baseline."""
+    scored = [scored_tree(group) for group in groups]
+    found = advantages(scored, settings, max_tokens, k1)
+    return credit(scored, found, settings, max_tokens, minibatches)

@@ -9,14 +9,6 @@ from swarm.records import Node, TokenTree, action_node, context_node, reweighted
 
 
 @given(tree=token_trees())
-def test_a_child_is_one_deeper_than_its_parent(tree: TokenTree) -> None:
-    depths = tree.depths()
-    assert depths[0] == 0
-    for node, depth in zip(tree.nodes[1:], depths[1:], strict=True):
-        assert depth == depths[node.parent] + 1
-
-
-@given(tree=token_trees())
 def test_new_weights_change_nothing_else(tree: TokenTree) -> None:
     weights = [np.full(len(node.tokens), 2.0, np.float32) for node in tree.nodes]
     other = reweighted(tree, weights)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autoresearch.catalogue import FACTORS, CatalogueFactor
 from swarm import tasks
-from swarm.config.paths import known_paths
+from swarm.config.checked import known_paths
 from swarm.errors import Refusal
 
 ALL = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)

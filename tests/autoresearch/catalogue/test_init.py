@@ -7,7 +7,7 @@ from autoresearch.catalogue import FACTORS, CatalogueFactor
 from autoresearch.catalogue.factor import phrases
 from autoresearch.study.metrics import METRICS
 from autoresearch.topic.words import words
-from swarm.config.paths import known_paths
+from swarm.config.checked import known_paths
 from swarm.errors import Refusal
 
 ALL = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)

@@ -7,6 +7,7 @@ import pytest
 from support.tiny_runs import rows, same_weights
 
 from autoresearch.catalogue import FACTORS, Contrast, contrast, nulls
+from swarm.config.paths import leaves
 from swarm.config.train import TrainConfig
 from swarm.train.loop import train
 
@@ -69,17 +70,8 @@ def test_a_documented_null_trains_to_equal_weights(
 def test_the_contrasts_differ_in_nothing_but_the_factor() -> None:
     for name in FACTORS:
         pair = contrast(name)
-        a, b = (flat(config.model_dump(mode="json")) for config in (pair.a, pair.b))
+        a, b = (dict(leaves(config.model_dump(mode="json"))) for config in (pair.a, pair.b))
         changed = {path for path in a.keys() | b.keys() if a.get(path) != b.get(path)}
         assert bool(changed) != pair.exact_null
         allowed = FACTORS[name].paths
         assert all(path in allowed or "algorithm.name" in allowed for path in changed)
-
-
-def flat(tree: dict, prefix: str = "") -> dict[str, object]:
-    """Dotted paths to leaf values."""
-    leaves: dict[str, object] = {}
-    for key, value in tree.items():
-        path = f"{prefix}{key}"
-        leaves |= flat(value, f"{path}.") if isinstance(value, dict) else {path: value}
-    return leaves

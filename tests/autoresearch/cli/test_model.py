@@ -18,7 +18,7 @@ NAME = "smollm2-135m-instruct"
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of models."""
     folder = tmp_path / "cache"
-    monkeypatch.setenv("AUTORESEARCH_CACHE", str(folder))
+    monkeypatch.setenv("SWARM_CACHE", str(folder))
     return folder
 
 

@@ -11,6 +11,8 @@ from swarm.cluster.cluster import Cluster
 def cluster(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", child_path())
-        log = tmp_path_factory.mktemp("study")
-        with Cluster.start(None, log, cpus=2, entry=fault_entries.ENTRY) as cluster:
+        log = tmp_path_factory.mktemp("study") / "study.log"
+        with Cluster.start(
+            None, "fault-entries", log, cpus=2, entry=fault_entries.ENTRY
+        ) as cluster:
             yield cluster

@@ -16,6 +16,11 @@ def following(tmp_path: Path) -> Following:
     return Following(trial_spec(1), AttemptFacts(1, tmp_path / "attempt", "running"))
 
 
+def test_every_version_gives_its_job_one_name(following: Following) -> None:
+    """A trial on a standing cluster outlives an upgrade of the program."""
+    assert following.job == f"{following.spec.id}-1"
+
+
 def test_rows_come_once_and_are_kept(following: Following) -> None:
     assert following.read() == []
     writer = RunWriter(following.attempt.folder)

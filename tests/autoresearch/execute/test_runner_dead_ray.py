@@ -14,8 +14,8 @@ pytestmark = pytest.mark.faults
 
 
 def test_a_local_ray_that_dies_ends_the_trials(tmp_path: Path) -> None:
-    log = tmp_path / "runs" / STUDY
-    with Cluster.start(None, log, 1, entry=entries.ENTRY) as cluster:
+    log = tmp_path / "runs" / STUDY / "study.log"
+    with Cluster.start(None, STUDY, log, 1, entry=entries.ENTRY) as cluster:
         raylets = [p for p in psutil.Process().children(recursive=True) if p.name() == "raylet"]
         raylets[-1].kill()
         with holding(tmp_path, cluster) as turn, pytest.raises(ClusterLost, match="resume"):

@@ -11,6 +11,7 @@ from support.child_path import child_path
 from support.small_trials import STUDY, holding, specs
 from support.trial_drivers import driver, rows, trials, wait_until
 
+from autoresearch.study.home import Home
 from swarm.cluster.cluster import Cluster
 from swarm.disk.folder import check_seal, read_rows
 
@@ -33,8 +34,9 @@ def standing(monkeypatch: pytest.MonkeyPatch):
 
 
 def join(standing, root: Path) -> Cluster:
-    study = root / "runs" / STUDY
-    return Cluster.start(standing.address, study, None, entry=entries.ENTRY)
+    home = Home(root)
+    namespace, log = home.ray_namespace(STUDY), home.log(STUDY)
+    return Cluster.start(standing.address, namespace, log, None, entries.ENTRY)
 
 
 def free_cores(cluster: Cluster, expected: int) -> bool:
@@ -121,7 +123,7 @@ def test_auto_finds_the_cluster_that_the_environment_names(
     standing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_ADDRESS", standing.address)
-    with Cluster.start("auto", tmp_path / "runs" / STUDY, None) as cluster:
+    with Cluster.start("auto", STUDY, tmp_path / "ray.log", None) as cluster:
         assert cluster.capacity() == 2
 
 

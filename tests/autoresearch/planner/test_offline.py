@@ -14,7 +14,7 @@ from autoresearch.planner.planning import plan_study
 from autoresearch.playbook import Library
 from autoresearch.playbook.library import BUILT_IN
 from autoresearch.study.options import StartOptions
-from swarm.config.paths import known_paths
+from swarm.config.checked import known_paths
 from swarm.errors import Refusal
 
 STD = ("advantage-std", {"advantage_std": "group_std"}, "eval/acc")

@@ -15,6 +15,11 @@ def test_a_home_is_the_working_folder_unless_named(tmp_path: Path) -> None:
     assert Home.locate({"AUTORESEARCH_HOME": "/else"}, tmp_path).root == Path("/else")
 
 
+def test_every_version_finds_a_studys_jobs_in_one_namespace() -> None:
+    """Trials on a standing cluster outlive an upgrade of the program."""
+    assert Home(Path("/else")).ray_namespace("s1") == "autoresearch-6d6cdcee"
+
+
 def test_checking_a_writable_home_creates_nothing(tmp_path: Path) -> None:
     Home(tmp_path / "new" / "home").check_writable()
     assert list(tmp_path.iterdir()) == []

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from swarm.algorithms import PRESETS
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.credit import plain_trees
 from swarm.learn.forward import trained_logprobs
 from swarm.learn.recipe import Recipe
+from swarm.learn.scored import scored_tree
 from swarm.records import Episode, Group, TokenTree, action_node, context_node
 
 #: Sums in another order, in fp32, relative to the gradient's norm.
@@ -137,7 +137,7 @@ class TestValueHead:
 
     def test_it_sends_nothing_into_the_policy(self, random_llama: nn.Module) -> None:
         recipe = recipe_on(random_llama, AlgorithmSettings(name="ppo"))
-        policy, trees = recipe.learner.policy, plain_trees(random_groups(5))
+        policy, trees = recipe.learner.policy, [scored_tree(g).tree for g in random_groups(5)]
         assert policy.value_head is not None
         with policy.active():
             seen = trained_logprobs(random_llama, trees, 1.0)

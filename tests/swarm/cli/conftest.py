@@ -17,7 +17,6 @@ checkpoint_every: 1
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small config in the working folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("AUTORESEARCH_HOME", raising=False)
     path = tmp_path / "small.yaml"
     path.write_text(SMALL)
     return path

@@ -19,8 +19,6 @@ def job(folder: Path, seed: int, **changes: object) -> Job:
     config = TrainConfig(seed=seed, steps=4).model_dump(mode="json")
     return Job(
         **{
-            "trial": "t",
-            "attempt": 1,
             "config": config,
             "folder": folder / "t" / "1",
             "resume_from": None,

@@ -14,7 +14,7 @@ from swarm.errors import RayUnreachable
 @pytest.mark.parametrize("address", ["nonsense", "ray://host:10001", "host:port", ""])
 def test_an_address_that_is_none_is_named(address: str, tmp_path: Path) -> None:
     with pytest.raises(RayUnreachable, match=r"is neither `auto` nor `host:port`; start one"):
-        Cluster.start(address, tmp_path / "study", None)
+        Cluster.start(address, "jobs", tmp_path / "ray.log", None)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -23,7 +23,7 @@ def test_a_closed_port_is_unreachable_at_once(tmp_path: Path) -> None:
         port = server.getsockname()[1]
     started = time.monotonic()
     with pytest.raises(RayUnreachable, match=r"nothing answers at 127\.0\.0\.1:\d+ \(.*refused\)"):
-        Cluster.start(f"127.0.0.1:{port}", tmp_path / "study", None)
+        Cluster.start(f"127.0.0.1:{port}", "jobs", tmp_path / "ray.log", None)
     assert time.monotonic() - started < 5
     assert list(tmp_path.iterdir()) == []
 
@@ -33,7 +33,7 @@ def test_auto_names_the_address_that_the_environment_gives(tmp_path: Path, monke
         address = f"127.0.0.1:{server.getsockname()[1]}"
     monkeypatch.setenv("RAY_ADDRESS", address)
     with pytest.raises(RayUnreachable, match=f"auto: nothing answers at {address}"):
-        Cluster.start("auto", tmp_path / "study", None)
+        Cluster.start("auto", "jobs", tmp_path / "ray.log", None)
 
 
 @pytest.mark.faults
@@ -41,6 +41,8 @@ def test_a_port_that_never_answers_is_unreachable_within_20_seconds(tmp_path: Pa
     with socket.create_server(("127.0.0.1", 0)) as server:
         started = time.monotonic()
         with pytest.raises(RayUnreachable, match="no Ray cluster answered in 15 s"):
-            Cluster.start(f"127.0.0.1:{server.getsockname()[1]}", tmp_path / "study", None)
+            Cluster.start(
+                f"127.0.0.1:{server.getsockname()[1]}", "jobs", tmp_path / "ray.log", None
+            )
         assert time.monotonic() - started < 20
     assert os.environ.get("RAY_ADDRESS") is None

@@ -1,68 +1,55 @@
-"""Configs by dotted paths."""
+"""Configs and plain trees by dotted paths."""
 
 import pytest
+from pydantic import ValidationError
 
-from swarm.config.paths import check_path, check_value, configure, differences, known_paths
+from swarm.config import paths
 from swarm.config.train import TrainConfig
-from swarm.errors import Refusal
 
 
-def test_every_known_path_leads_to_a_value() -> None:
-    dumped = TrainConfig().model_dump()
-    for path in known_paths():
-        node = dumped
-        for name in path.split("."):
-            node = node[name]
-        assert not isinstance(node, dict), path
-    assert {"steps", "optim.lr", "algorithm.correction.kind"} <= set(known_paths())
-    assert "task.args" not in known_paths()
+def test_a_path_is_read_and_set_in_place() -> None:
+    tree: dict = {"a": {"b": 1}}
+    paths.put(tree, "a.c.d", 2)
+    assert tree == {"a": {"b": 1, "c": {"d": 2}}}
+    assert paths.get(tree, "a.c.d") == 2
+    with pytest.raises(KeyError):
+        paths.get(tree, "a.x")
+    with pytest.raises(KeyError):
+        paths.put(tree, "a.b.x", 1)
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("lr", "did you mean optim.lr?"),
-        ("optim.lrr", "did you mean optim.lr?"),
-        ("algorithm.rank", "did you mean policy.rank?"),
-        ("nonsense", "known: "),
-    ],
-)
-def test_an_unknown_path_is_refused_with_what_was_meant(path: str, said: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        check_path(path, "set")
-    assert refused.value.field == "set"
-    assert refused.value.problem == f"{path} is not a setting of a training run"
-    assert refused.value.next_step.startswith(said)
+def test_leaves_are_the_values_of_a_tree() -> None:
+    tree = {"a": {"b": 1, "c": {"d": None}}, "e": [1], "f": {}}
+    assert list(paths.leaves(tree)) == [("a.b", 1), ("a.c.d", None), ("e", [1])]
 
 
-def test_a_tasks_own_arguments_are_free() -> None:
-    check_path("task.args.anything", "set")
-    config = configure(TrainConfig(), {"task.args.min": 3}, "set")
-    assert config.task.args == {"min": 3}
-
-
-def test_a_value_that_fits_no_config_is_refused() -> None:
-    check_value("optim.lr", 1e-4, "set")
-    with pytest.raises(Refusal, match=r"set: optim\.lr: .*greater than 0"):
-        check_value("optim.lr", -1, "set")
-
-
-def test_a_value_that_only_clashes_with_others_is_checked_with_them() -> None:
-    check_value("batch.rollouts", 100, "set")
-    with pytest.raises(
-        Refusal, match=r"set: batch: rollouts 100 is not a multiple.*; give another"
-    ):
-        configure(TrainConfig(), {"batch.rollouts": 100}, "set")
-    both = configure(TrainConfig(), {"batch.rollouts": 100, "batch.group_size": 4}, "set")
-    assert both.batch.prompts == 25
+def test_settings_are_every_value_but_a_tasks_arguments() -> None:
+    config = TrainConfig().with_values({"task.args.min": 3})
+    settings = paths.flat(config)
+    assert settings["optim.lr"] == paths.setting(config, "optim.lr") == 1e-3
+    assert "task.args.min" not in settings
+    assert paths.setting(config, "task.args.min") == 3
 
 
 def test_differences_are_what_makes_the_other_one() -> None:
     base = TrainConfig()
     values = {"optim.lr": 5e-4, "algorithm.name": "rloo", "seed": 3}
     other = base.with_values(values)
-    found = differences(base, other)
+    found = paths.differences(base, other)
     assert values.items() <= found.items()
     assert found["algorithm.baseline"] == "leave_one_out"
     assert base.with_values(found) == other
-    assert differences(base, base) == {}
+    assert paths.differences(base, base) == {}
+
+
+def test_the_first_difference_may_be_a_tasks_argument() -> None:
+    base = TrainConfig()
+    assert paths.first_difference(base, base) is None
+    other = base.with_values({"task.args.min": 3, "task.reward": "partial"})
+    assert paths.first_difference(base, other) == "task.args.min"
+
+
+def test_a_problem_is_named_by_its_path() -> None:
+    with pytest.raises(ValidationError) as raised:
+        TrainConfig.model_validate({"optim": {"lr": -1}})
+    assert paths.first_problem(raised.value) == "optim.lr: Input should be greater than 0"

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from swarm.algorithms import PRESETS
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.config.train import TrainConfig, set_path
+from swarm.config.train import TrainConfig
 
 DEFAULT = TrainConfig()
 
@@ -168,12 +168,6 @@ def test_updates_and_prompts_are_derived() -> None:
 def test_configs_are_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         DEFAULT.steps = 5
-
-
-def test_a_path_is_set_in_place() -> None:
-    tree: dict = {"a": {"b": 1}}
-    set_path(tree, "a.c.d", 2)
-    assert tree == {"a": {"b": 1, "c": {"d": 2}}}
 
 
 @pytest.mark.parametrize("module", ["swarm.config.train", "swarm.tasks", "swarm.disk.folder"])

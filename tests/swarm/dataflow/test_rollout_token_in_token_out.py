@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
+from support.scored_groups import credited_trees
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import SamplingSettings
 from swarm.dataflow.rollout import roll_out
-from swarm.learn.credit import credited_trees
 from swarm.records import Completion, SampleRequest, StopReason
 from swarm.tasks import family
 from swarm.tasks.builtin import BuiltIn

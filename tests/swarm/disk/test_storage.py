@@ -10,7 +10,6 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from swarm.disk import storage as module
 from swarm.disk.storage import MANIFEST, Storage
 from swarm.errors import BadStorage
 
@@ -115,7 +114,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
             raise Killed
         pipe(self, path, data)
 
-    monkeypatch.setattr(module.os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", fsync)
     monkeypatch.setattr(Path, "replace", replace)
     monkeypatch.setattr(MemoryFileSystem, "pipe_file", pipe_file)
 

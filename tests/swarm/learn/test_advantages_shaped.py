@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.scored_groups import episode, group
+from support.scored_groups import credited_trees, episode, group
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.advantages import (
@@ -13,7 +13,7 @@ from swarm.learn.advantages import (
     overlong_penalties,
     token_returns_advantages,
 )
-from swarm.learn.credit import advantages, credited_trees, keep_groups
+from swarm.learn.credit import advantages, keep_groups
 from swarm.learn.scored import scored_tree
 
 MAXRL = AlgorithmSettings(name="maxrl")
@@ -47,7 +47,7 @@ class TestOverlong:
         settings = AlgorithmSettings(overlong_buffer=0.2, overlong_factor=0.5)
         (found,) = advantages([scored_tree(equal)], settings, 10)
         assert found == [0.25, -0.25, None]
-        assert keep_groups([equal], "resample").groups == []
+        assert keep_groups([equal], "resample") == []
 
     def test_a_buffer_of_zero_is_none(self) -> None:
         long = group([2], episode([3] * 4, 1.0), episode([3] * 10, 1.0))

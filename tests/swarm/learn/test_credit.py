@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.scored_groups import episode, group, random_groups
+from support.scored_groups import credited_trees, episode, group, random_groups
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.credit import credited_trees, keep_groups, plain_trees, reward_range
+from swarm.learn.credit import keep_groups, reward_range
+from swarm.learn.scored import scored_tree
 from swarm.records import Group, TokenTree
 
 DEFAULT = AlgorithmSettings()
@@ -31,12 +32,10 @@ class TestKeptGroups:
     ALL = (MIXED, EQUAL, HALF_SCORED, UNSCORED)
 
     def test_without_a_filter_only_the_unscored_go(self) -> None:
-        kept = keep_groups(self.ALL, "none")
-        assert (kept.groups, kept.dropped) == ([self.MIXED, self.EQUAL, self.HALF_SCORED], 1)
+        assert keep_groups(self.ALL, "none") == [self.MIXED, self.EQUAL, self.HALF_SCORED]
 
     def test_mixed_rewards_drops_what_has_no_spread(self) -> None:
-        kept = keep_groups(self.ALL, "mixed_rewards")
-        assert (kept.groups, kept.dropped) == ([self.MIXED], 3)
+        assert keep_groups(self.ALL, "mixed_rewards") == [self.MIXED]
 
     def test_the_range_ignores_what_was_not_scored(self) -> None:
         assert [reward_range(g) for g in self.ALL] == [1.0, 0.0, 0.0, 0.0]
@@ -65,8 +64,8 @@ class TestTrees:
         assert advantages(tree) == [[0.5] * 3, [-0.5] * 2]
         assert weights(tree) == [pytest.approx([0.2] * 3), pytest.approx([0.2] * 2)]
 
-    def test_plain_trees_train_everything_scored_alike(self) -> None:
-        (tree,) = plain_trees([self.GROUP])
+    def test_scored_trees_train_everything_scored_alike(self) -> None:
+        tree = scored_tree(self.GROUP).tree
         assert advantages(tree) == weights(tree) == [[1.0] * 3, [1.0] * 2]
 
 
@@ -151,7 +150,7 @@ def test_a_filtered_group_leaves_no_trace(seed: int, baseline: str) -> None:
     dull = group([2, 3], *(episode([4] * 5, 0.5) for _ in range(4)))
 
     def credited(asked: list[Group]) -> list[TokenTree]:
-        kept = keep_groups(asked, "mixed_rewards").groups
+        kept = keep_groups(asked, "mixed_rewards")
         return credited_trees(kept, settings, MAX_TOKENS, 1)[0] if kept else []
 
     before, after = credited(groups), credited([dull, *groups, dull])

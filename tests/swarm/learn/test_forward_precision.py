@@ -7,7 +7,7 @@ from support.forests import random_node, with_tokens
 from torch import nn
 
 from swarm.engine.torch_engine import TorchEngine
-from swarm.learn.forward import decoder_of, trained_logprobs
+from swarm.learn.forward import trained_logprobs
 from swarm.policy.lora import AdapterHost
 from swarm.records import SampleRequest, TokenTree
 
@@ -24,7 +24,7 @@ def test_log_probabilities_are_of_fp32_logits(half: AdapterHost) -> None:
     node = with_tokens(random_node(np.random.default_rng(0), 7, None, mask), row[0].tolist())
     with torch.no_grad(), half.routing.using(None):
         seen = trained_logprobs(half.model, [TokenTree((node,))], 1.0)
-        hidden_TD = decoder_of(half.model)(row).last_hidden_state[0, 2:-1]
+        hidden_TD = half.model.get_decoder()(row).last_hidden_state[0, 2:-1]
         logits_TV = half.model.get_output_embeddings()(hidden_TD)  # type: ignore[operator]
     assert (logits_TV.dtype, seen.logprobs.dtype) == (torch.bfloat16, torch.float32)
     wide, narrow = (torch.log_softmax(x, -1).float() for x in (logits_TV.float(), logits_TV))
@@ -37,7 +37,7 @@ def test_the_sampler_reports_a_law_that_sums_to_one(half: AdapterHost) -> None:
     engine = TorchEngine(half, frozenset({0}))
     ((one,),) = engine.sample([SampleRequest((3, 4), (7,), 1)])
     with torch.no_grad(), half.routing.using(None):
-        hidden_D = decoder_of(half.model)(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
+        hidden_D = half.model.get_decoder()(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
         logits_V = half.model.get_output_embeddings()(hidden_D)  # type: ignore[operator]
     law_V = torch.log_softmax(logits_V.float(), -1)
     assert one.logprobs[0] == pytest.approx(law_V[one.tokens[0]].item(), abs=1e-6)

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import naive
 from support.forests import group_tree, token_trees
-from support.scored_groups import episode, group, random_groups
+from support.scored_groups import credited_trees, episode, group, random_groups
 from torch import Tensor, nn
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings, PolicySettings
-from swarm.learn.credit import credited_trees, keep_groups, plain_trees
+from swarm.learn.credit import keep_groups
 from swarm.learn.forward import trained_logprobs
-from swarm.learn.learner import Diverged, Learner, micro_batches, scheduled_lr
-from swarm.learn.update import PerTreeArrays
+from swarm.learn.learner import Diverged, Learner, PerTreeArrays, micro_batches, scheduled_lr
+from swarm.learn.scored import scored_tree
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 from swarm.records import FloatArray, Group, TokenTree, action_node, context_node
@@ -74,10 +74,10 @@ def update(
     """The gradient of one update on `groups`, credited as a run would, on a fresh policy."""
     model = copy.deepcopy(model)
     learner = learner_on(model, algorithm, budget=budget)
-    kept = keep_groups(groups, group_filter).groups
+    kept = keep_groups(groups, group_filter)
     k1 = None
     if algorithm.kl_placement == "reward":
-        plain = plain_trees(kept)
+        plain = [scored_tree(group).tree for group in kept]
         sampled = [np.concatenate([n.logprobs[n.mask] for n in t.nodes]) for t in plain]
         k1 = [s - r for s, r in zip(sampled, base_logprobs(model, plain), strict=True)]
     (trees,) = credited_trees(kept, algorithm, MAX_TOKENS, 1, k1)

@@ -4,12 +4,11 @@ import copy
 
 import pytest
 import torch
-from support.scored_groups import random_groups
+from support.scored_groups import credited_trees, random_groups
 from torch import Tensor, nn
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings, PolicySettings
-from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from support.models import VOCABULARY, llama
+from support.scored_groups import credited_trees
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import PreTrainedTokenizerFast
@@ -15,9 +16,7 @@ from benchmarks.trl_replay import ReplayTrainer, Rollout, replay_trainer, trl_se
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.learn.advantages import episode_advantages
-from swarm.learn.credit import credited_trees
-from swarm.learn.learner import Learner
-from swarm.learn.update import PerTreeArrays
+from swarm.learn.learner import Learner, PerTreeArrays
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 from swarm.records import Completion, Episode, Group, StopReason

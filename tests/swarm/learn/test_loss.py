@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.learn.loss import MAX_LOG_RATIO, Loss, policy_loss, supervised_loss
+from swarm.learn.loss import Loss, policy_loss
+from swarm.learn.ratios import MAX_LOG_RATIO
 
 CLIPPED = AlgorithmSettings(clip_low=0.2, clip_high=0.3)
 UNCLIPPED = AlgorithmSettings(clip_low=None, clip_high=None)
@@ -252,11 +253,3 @@ class TestRobustness:
             torch.testing.assert_close(sum(part.sums[name] for part in parts), value)
         for name, value in whole.maxima.items():
             assert max(part.maxima[name] for part in parts) == value
-
-
-def test_the_supervised_loss_is_weighted_cross_entropy() -> None:
-    logprobs = tensor([-1.0, -2.0, -4.0]).requires_grad_()
-    loss = supervised_loss(logprobs, tensor([0.5, 0.25, 0.0]))
-    (slope,) = torch.autograd.grad(loss, logprobs)
-    assert loss.item() == 1.0
-    assert slope.tolist() == [-0.5, -0.25, 0.0]

@@ -27,7 +27,7 @@ def update(
     model: nn.Module, name: str, groups: Sequence[Group], *, budget: int = 10**6
 ) -> tuple[Tensor, Tensor]:
     recipe = recipe_on(copy.deepcopy(model), AlgorithmSettings(name=name), budget=budget)
-    recipe.reinforce(keep_groups(groups, "none").groups)
+    recipe.reinforce(keep_groups(groups, "none"))
     return gradients(recipe)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swarm.models.model_cache import WEIGHTS, make_once
+from swarm.models.model_cache import WEIGHTS, cache_folder, make_once
 
 
 def write(folder: Path) -> None:
@@ -57,3 +57,21 @@ def test_one_of_many_makes(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(made) == 1
+
+
+@pytest.mark.parametrize(
+    ("named", "folder"),
+    [
+        ({"SWARM_CACHE": "/new", "AUTORESEARCH_CACHE": "/old"}, "/new"),
+        ({"AUTORESEARCH_CACHE": "/old"}, "/old"),
+        ({}, "/home/me/.cache/autoresearch"),
+    ],
+)
+def test_models_made_before_are_found_again(
+    named: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SWARM_CACHE", "AUTORESEARCH_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/me", **named}.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == Path(folder)

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 from support.models import llama
-from support.scored_groups import random_groups
+from support.scored_groups import credited_trees, random_groups
 from torch import nn
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.disk.storage import Storage
-from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
 from swarm.policy import checkpoint
 from swarm.policy.checkpoint import OPTIMIZER, POLICY, STATE, RunState, name_of

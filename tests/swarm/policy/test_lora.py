@@ -60,13 +60,6 @@ class TestSlots:
         with pytest.raises(ValueError, match="'a' is taken"):
             host.create("a", 2, 4.0, "all", 0)
 
-    def test_a_deleted_slot_is_the_base_again_and_its_name_is_free(self, host: AdapterHost) -> None:
-        base = logits(host, None)
-        host.delete("a")
-        host.delete("a")
-        assert torch.equal(logits(host, "a"), base)
-        host.create("a", 2, 4.0, "all", 0)
-
     def test_seeds_decide_where_an_adapter_starts(self, host: AdapterHost) -> None:
         first, again, other = (
             host.create(slot, 2, 4.0, "all", seed) for slot, seed in (("x", 5), ("y", 5), ("z", 6))

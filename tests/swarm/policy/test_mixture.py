@@ -28,7 +28,7 @@ class TestTheLayer:
         mixture.assign(rows)
         for layer in list(host.layers.values())[:7]:
             x_BTI = torch.randn(len(rows), width, layer.base.in_features)
-            with torch.no_grad(), host.routing.mixed(mixture):
+            with torch.no_grad(), host.routing.using(mixture=mixture):
                 found = layer(x_BTI)
                 truth = torch.stack([merged(layer, s, x) for s, x in zip(rows, x_BTI, strict=True)])
             torch.testing.assert_close(found, truth, atol=1e-4, rtol=1e-5)
@@ -38,12 +38,12 @@ class TestTheLayer:
         layer.pairs["a"].b.data.fill_(torch.nan)
         mixture = Mixture(host, ("a", "b"))
         mixture.assign(["b", "a", None, "b"])
-        with torch.no_grad(), host.routing.mixed(mixture):
+        with torch.no_grad(), host.routing.using(mixture=mixture):
             found = layer(torch.randn(4, 1, 32))
         assert found.isnan().any(-1)[:, 0].tolist() == [False, True, False, False]
 
     def test_the_routing_is_put_back(self, host: AdapterHost) -> None:
-        with pytest.raises(RuntimeError), host.routing.mixed(Mixture(host, ("a",))):
+        with pytest.raises(RuntimeError), host.routing.using(mixture=Mixture(host, ("a",))):
             raise RuntimeError
         assert host.routing.mixture is None
 

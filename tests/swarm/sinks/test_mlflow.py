@@ -154,11 +154,3 @@ def test_batches_keep_rows_whole_and_in_order(sizes: list[int]) -> None:
     assert all(batches)
     for batch in batches:
         assert sum(len(row["metrics"]) for row in batch) <= sink.METRICS_A_BATCH
-
-
-def test_a_config_flattens_to_dotted_leaves() -> None:
-    assert list(sink.flatten({"a": {"b": 1, "c": {"d": None}}, "e": [1]})) == [
-        ("a.b", 1),
-        ("a.c.d", None),
-        ("e", [1]),
-    ]

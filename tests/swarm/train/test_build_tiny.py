@@ -18,7 +18,8 @@ SMALL = replace(
     layers=1,
     heads=2,
     mlp=16,
-    shares=(("reverse", 4), ("chain", 4)),
+    families=("reverse", "chain"),
+    rows=4,
 )
 
 
@@ -35,7 +36,7 @@ def test_a_recipe_gives_the_same_weights_each_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"seed": 1}, {"lr": 1e-3}, {"steps": 5}, {"shares": (("reverse", 4), ("sort", 4))}]
+    "change", [{"seed": 1}, {"lr": 1e-3}, {"steps": 5}, {"families": ("reverse", "sort")}]
 )
 def test_another_recipe_makes_another_model(change: dict, tmp_path: Path) -> None:
     assert built(tmp_path / "one", replace(SMALL, **change)) != built(tmp_path / "two")

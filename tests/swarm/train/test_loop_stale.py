@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from support.scored_groups import credited_trees
 from support.tiny_runs import rows, same_weights, small
 
 from swarm import seeds, tasks
@@ -12,10 +13,9 @@ from swarm.dataflow.prompts import batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.disk.folder import ADAPTER
 from swarm.engine.torch_engine import TorchEngine
-from swarm.learn.credit import credited_trees
 from swarm.learn.learner import Learner
+from swarm.policy.adapters import export
 from swarm.policy.base_model import load_base
-from swarm.policy.export import export
 from swarm.policy.policy import Policy
 from swarm.train.loop import train
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scored_groups import episode, group, random_groups
 
-from swarm.learn.update import UpdateMetrics
+from swarm.learn.learner import UpdateMetrics
 from swarm.records import Group, StopReason
 from swarm.train import metrics
 

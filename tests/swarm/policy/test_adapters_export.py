@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from transformers import AutoModelForCausalLM
 
 from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
-from swarm.policy.export import export
+from swarm.policy.adapters import export
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from swarm.learn.update import PerTreeArrays
+from swarm.learn.learner import PerTreeArrays
 
 
 def arrays(*starts: int) -> list[np.ndarray]:

@@ -12,8 +12,8 @@ import torch
 from swarm import models
 from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.models import smollm2
+from swarm.policy.adapters import export
 from swarm.policy.base_model import Base, load_base
-from swarm.policy.export import export
 from swarm.policy.policy import Policy
 
 pytestmark = pytest.mark.vllm

@@ -1,0 +1,51 @@
+"""Settings of a TrainConfig by dotted path, with errors that a user can act on."""
+
+from collections.abc import Mapping
+from functools import cache
+
+from pydantic import ValidationError
+
+from swarm.config.base import JsonValue
+from swarm.config.paths import TASK_ARGS, first_problem, flat, leaf_of, place
+from swarm.config.train import TrainConfig
+from swarm.errors import Refusal, did_you_mean
+
+
+@cache
+def known_paths() -> tuple[str, ...]:
+    """Every path of TrainConfig that holds a value, in the order of the config."""
+    return tuple(flat(TrainConfig()))
+
+
+def check_path(path: str, field: str) -> None:
+    """Raise Refusal for a path that TrainConfig does not have."""
+    if path not in known_paths() and not path.startswith(TASK_ARGS):
+        near = [known for known in known_paths() if leaf_of(known) == leaf_of(path)]
+        step = f"did you mean {near[0]}?" if near else did_you_mean(path, known_paths())
+        raise Refusal(field, f"{path} is not a setting of a training run", step)
+
+
+def check_value(path: str, value: JsonValue, field: str) -> None:
+    """Raise Refusal for an unknown path, and for a value that it can hold in no config."""
+    check_path(path, field)
+    try:
+        TrainConfig().with_values({path: value})
+    except ValidationError as error:
+        own = [e for e in error.errors(include_url=False) if place(e["loc"]) == path]
+        if own:
+            raise Refusal(field, f"{path}: {own[0]['msg']}", "give another value") from None
+
+
+def configure(
+    base: TrainConfig,
+    values: Mapping[str, JsonValue],
+    field: str,
+    next_step: str = "give another value",
+) -> TrainConfig:
+    """`base` with paths set. Raises Refusal for an unknown path or a value that does not fit."""
+    for path in values:
+        check_path(path, field)
+    try:
+        return base.with_values(values)
+    except ValidationError as error:
+        raise Refusal(field, first_problem(error), next_step) from None
