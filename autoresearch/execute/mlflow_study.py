@@ -23,8 +23,7 @@ class MlflowStudy:
     """
 
     def __init__(self, home: Home, study: str, topic: str, metrics: Sequence[str] = ()) -> None:
-        """MLflow shows `metrics` beside the arm, seed and phase of each attempt; what it logs goes
-        to the study's log."""
+        """MLflow shows `metrics` beside the arm, seed and phase; it logs to the study's log."""
         self._study = study
         self._runs: dict[tuple[str, int], LoggedRun] = {}
         self._experiment = experiment(home.mlflow_uri, study, home.log(study), metrics)

@@ -104,8 +104,14 @@ def _score_panel(axes: "Axes", rows: Sequence[Row], looks: Mapping[str, Look]) -
         for index, row in enumerate(seeds):
             offset = 0.22 + 0.09 * (index % 3 - 1)
             marker = look.marker if row["status"] == "finished" else "x"
-            style = {"markersize": 5, "markerfacecolor": "none", "markeredgecolor": look.colour}
-            axes.plot(float(row["value"]), y - offset, marker, **style)
+            axes.plot(
+                float(row["value"]),
+                y - offset,
+                marker,
+                markersize=5,
+                markerfacecolor="none",
+                markeredgecolor=look.colour,
+            )
         for row in found:
             if row["status"] == "mean":
                 value, height = float(row["value"]), y + 0.12

@@ -41,5 +41,5 @@ def tune(study: str, registration: str, plan: Plan, rule: Tuning, run: Run) -> d
             candidates.append({"label": label, "value": value, "score": pooled[label]})
             told.append((value, pooled[label]))
     scored = any(score is not None for _, score in told)
-    value = search.best(told) if scored else setting(plan.train, rule.path)
-    return {"path": rule.path, "value": value, "candidates": candidates}
+    chosen = search.best(told) if scored else setting(plan.train, rule.path)
+    return {"path": rule.path, "value": chosen, "candidates": candidates}

@@ -13,8 +13,7 @@ _THREADS_PER_TRIAL = 1
 
 
 def study_fingerprint(plan: Plan) -> dict[str, Any]:
-    """The `fingerprint` record: `run_fingerprint` of the plan's trials, with the libraries that run
-    and decide the study."""
+    """The `fingerprint` record: what `run_fingerprint` says, and the libraries of the study."""
     from swarm.train.fingerprint import LIBRARIES, run_fingerprint
 
     return run_fingerprint(plan.model, plan.tasks, _THREADS_PER_TRIAL, (*LIBRARIES, *_LIBRARIES))
