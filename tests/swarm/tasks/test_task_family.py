@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from swarm import tasks
 from swarm.models.tokenizer import CHARACTERS, build_tokenizer
-from swarm.tasks import Problem, TaskFamily, draw, held_out, levels_of
-from swarm.tasks.task_family import HELD_OUT
+from swarm.tasks import Problem
+from swarm.tasks.builtin import levels_of
+from swarm.tasks.task_family import HELD_OUT, TaskFamily, draw, held_out
 
 FAMILIES = tuple(tasks.FAMILIES.values())
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.name)
