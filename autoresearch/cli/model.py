@@ -16,10 +16,10 @@ from swarm import models
 from swarm.errors import FetchFailed, Refusal, did_you_mean
 from swarm.models import smollm2, tiny
 
-#: What brings a model that is not here.
-_GET = {
-    "tiny": "install the package anew",
-    "smollm2-135m-instruct": "autoresearch model add smollm2-135m-instruct",
+#: Of each model its line, and what brings it where it is not here.
+_KNOWN = {
+    tiny.NAME: (tiny.ABOUT, "install the package anew"),
+    smollm2.NAME: (smollm2.ABOUT, f"autoresearch model add {smollm2.NAME}"),
 }
 
 app = typer.Typer(
@@ -120,6 +120,7 @@ def building(console: Console) -> Iterator[Callable[[int, int], None]]:
 def _row(name: str) -> dict[str, Any]:
     """One model as `model list --json` prints it; `digest` is null while it cannot be known."""
     folder = models.folder(name)
+    about, get = _KNOWN[name]
     files = [] if folder is None else [path for path in folder.iterdir() if path.is_file()]
     return {
         "name": name,
@@ -127,8 +128,8 @@ def _row(name: str) -> dict[str, Any]:
         "folder": str(folder) if folder else None,
         "bytes": sum(path.stat().st_size for path in files),
         "digest": models.describe(name)["digest"] if folder else None,
-        "about": {tiny.NAME: tiny.ABOUT, smollm2.NAME: smollm2.ABOUT}[name],
-        "get": _GET[name],
+        "about": about,
+        "get": get,
     }
 
 

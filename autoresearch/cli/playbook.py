@@ -17,7 +17,7 @@ from autoresearch.cli import planview
 from autoresearch.planner.lint_playbook import lint as problems_of
 from autoresearch.planner.lint_playbook import own_plan
 from autoresearch.planner.preview import preview
-from autoresearch.playbook import Library, Playbook, PlaybookInfo, Problem, json_schema
+from autoresearch.playbook import Library, Playbook, PlaybookInfo, json_schema
 from autoresearch.playbook.scaffold import scaffold
 from autoresearch.study.options import StartOptions
 from swarm.disk.folder import write_atomically
@@ -112,7 +112,12 @@ def lint(
     found = {path: problems_of(path, library) for path in paths}
     broken = any(p.severity == "error" for problems in found.values() for p in problems)
     if as_json:
-        rows = [_problem(path, p) for path, problems in found.items() for p in problems]
+        shown = ("line", "code", "severity", "message")
+        rows = [
+            {"path": str(path)} | {name: getattr(problem, name) for name in shown}
+            for path, problems in found.items()
+            for problem in problems
+        ]
         typer.echo(json.dumps({"clean": not broken, "problems": rows}, indent=2))
     else:
         for path, problems in found.items():
@@ -136,16 +141,6 @@ def _row(info: PlaybookInfo) -> dict[str, Any]:
         "origin": info.origin,
         "path": str(info.path),
         "problem": info.problem,
-    }
-
-
-def _problem(path: Path, problem: Problem) -> dict[str, Any]:
-    return {
-        "path": str(path),
-        "line": problem.line,
-        "code": problem.code,
-        "severity": problem.severity,
-        "message": problem.message,
     }
 
 

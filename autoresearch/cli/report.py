@@ -91,7 +91,7 @@ def _planned(study: str) -> tuple[Home, StudyFacts]:
     return home, facts
 
 
-def _report_file(home: "Home", study: str, name: str) -> Path:
+def _report_file(home: Home, study: str, name: str) -> Path:
     path = home.report(study) / name
     if not path.is_file():
         raise Refusal("study", f"{study} has no {name}", f"autoresearch report build {study}")

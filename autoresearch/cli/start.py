@@ -192,13 +192,9 @@ def _run(
     report's path, or why there is none and how to go on. The exit code."""
     from autoresearch.run.study import run_study
 
-    with watch(home.log(study), study, silent=as_json) as observer:
+    with watch(home.log(study), silent=as_json) as observer:
         summary = run_study(
-            home,
-            study,
-            observer=observer,
-            ray_address=ray_address,
-            more_seconds=more_seconds,
+            home, study, observer=observer, ray_address=ray_address, more_seconds=more_seconds
         )
     if as_json:
         typer.echo(json.dumps(summary.json(), indent=2))
