@@ -165,6 +165,7 @@ def _started(pid: int) -> str:
 def _is_gone(pid: int) -> bool:
     """Whether no process of this host has the pid, or a zombie."""
     try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        status: str = psutil.Process(pid).status()
     except psutil.NoSuchProcess:
         return True
+    return status == psutil.STATUS_ZOMBIE

@@ -31,8 +31,8 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The real command in the place of the one that only knows its line of help."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command and self.load(command.name), rest
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, name and self.load(name), rest
 
     def load(self, name: str) -> Any:
         """Import a command or a group of commands."""
