@@ -102,11 +102,11 @@ def start(
             console.print(planview.render(plan, None, None, intent))
             console.print(planview.settings_table(plan, options.set))
         return
-    from autoresearch.run.study import new_study  # LangGraph: `--help` does without
-
     home.check_writable()
     if ray_address is not None:
         check_reachable(ray_address)
+    from autoresearch.run.study import new_study  # LangGraph: `--help` does without
+
     study = new_study(home, plan, options)
     if not as_json:
         console.print(planview.render(plan, study, str(home.study(study)), intent))
