@@ -39,7 +39,7 @@ clean:
 	rm -rf $(VENV) build *.egg-info
 
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else "PYTHON: Python %d.%d cannot be used; run make with PYTHON=python3.11" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else "PYTHON: Python %d.%d is too old; run make with PYTHON=python3.11 or newer" % v)'
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
+
 from benchmarks.samplers import MAX_TOKENS, MODEL, Dtype, Prompts
 from swarm import models
 
@@ -97,14 +99,14 @@ class Vllm:
 
     def usage(self) -> tuple[float, float]:
         """CPU seconds so far and resident MB of the server and its children."""
-        ticks, pages = 0, 0
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):  # a process may end between listing and reading
-                fields = stat.read_text().rpartition(")")[2].split()
-                if int(fields[3]) == self._process.pid:  # its session
-                    ticks += int(fields[11]) + int(fields[12])
-                    pages += int(fields[21])
-        return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        server = psutil.Process(self._process.pid)
+        seconds, resident = 0.0, 0
+        for process in (server, *server.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it may end in between
+                times = process.cpu_times()
+                seconds += times.user + times.system
+                resident += process.memory_info().rss
+        return seconds, resident / 2**20
 
     def _post(self, body: dict[str, Any]) -> dict[str, Any]:
         request = urllib.request.Request(

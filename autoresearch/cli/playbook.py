@@ -1,14 +1,27 @@
 """`autoresearch playbook`: list, show, write and check playbooks."""
 
 import json
+import re
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.markup import escape
+from rich.table import Table
+from ruamel.yaml import YAML
 
-if TYPE_CHECKING:
-    from autoresearch.playbook import Library, Playbook, PlaybookInfo, Problem
-    from autoresearch.study.plan import Plan
+from autoresearch.cli import planview
+from autoresearch.planner.lint_playbook import lint as problems_of
+from autoresearch.planner.lint_playbook import own_plan
+from autoresearch.planner.preview import preview
+from autoresearch.playbook import Library, Playbook, PlaybookInfo, json_schema
+from autoresearch.playbook.scaffold import scaffold
+from autoresearch.study.options import StartOptions
+from swarm.disk.folder import write_atomically
+from swarm.errors import Refusal
 
 BAD_INPUT = 2
 ProfileName = Literal["smoke", "quick", "full"]
@@ -19,16 +32,10 @@ app = typer.Typer(help="Templates of studies.", no_args_is_help=True)
 @app.command("list")
 def list_playbooks(as_json: bool = typer.Option(False, "--json", help="Print JSON.")) -> None:
     """List the playbooks of the working folder, of the user, and the built-in ones."""
-    from autoresearch.playbook import Library
-
     infos = Library.locate().infos()
     if as_json:
         typer.echo(json.dumps([_row(info) for info in infos], indent=2))
         return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     table = Table("id", "question", "factors", "from", box=None, header_style="bold")
     for info in infos:
         row = _row(info)
@@ -49,21 +56,23 @@ def show(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Show a playbook: its question, factors and hypotheses, and how to judge the outcome."""
-    from autoresearch.playbook import Library, json_schema
-    from swarm.errors import Refusal
-
     if schema:
         typer.echo(json.dumps(json_schema(), indent=2))
         return
     if ref is None:
         raise Refusal("playbook", "which one?", "see: autoresearch playbook list")
     playbook = Library.locate().load(ref)
-    if plan:
-        _show_plan(_own_plan(playbook, profile), as_json)
+    if plan and as_json:
+        typer.echo(json.dumps(preview(own_plan(playbook, profile)), indent=2))
+    elif plan:
+        shown = planview.render(own_plan(playbook, profile), None, None)
+        Console(highlight=False).print(shown)
     elif as_json:
         typer.echo(json.dumps(_document(playbook), indent=2))
     elif resolved:
-        typer.echo(_yaml(_document(playbook)), nl=False)
+        yaml = YAML()
+        yaml.width = 100
+        yaml.dump(_document(playbook), sys.stdout)
     else:
         _summarise(playbook)
 
@@ -75,25 +84,20 @@ def new(
     topic: str | None = typer.Option(None, help="Start from the plan of this question."),
 ) -> None:
     """Write a commented playbook into ./playbooks; start from a playbook or from a topic."""
-    from autoresearch.playbook import Library
-    from autoresearch.playbook.scaffold import scaffold
-    from swarm.disk.folder import write_atomically
-
     library = Library.locate()
     _check_new(name, source, topic, library)
     if topic is not None:
         from autoresearch.planner.planning import plan_study
-        from autoresearch.study.options import StartOptions
 
         plan = plan_study(StartOptions(topic=topic), library).plan
         parent = library.load(plan.playbook)
     else:
         parent = library.load(str(source))
-        plan = _own_plan(parent, "quick")
+        plan = own_plan(parent, "quick")
     folder = Path.cwd() / "playbooks"
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.yaml"
-    write_atomically(path, scaffold(name, parent, plan, _own_plan(parent, "quick")))
+    write_atomically(path, scaffold(name, parent, plan, own_plan(parent, "quick")))
     typer.echo(f"wrote playbooks/{path.name}; check it with: autoresearch playbook lint {name}")
 
 
@@ -103,15 +107,17 @@ def lint(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Check playbooks. Exit code 0 when clean (warnings allowed), 2 on errors."""
-    from autoresearch.planner.lint_playbook import lint as lint_file
-    from autoresearch.playbook import Library
-
     library = Library.locate()
     paths = [library.path(ref)] if ref else [info.path for info in library.infos()]
-    found = {path: lint_file(path, library) for path in paths}
+    found = {path: problems_of(path, library) for path in paths}
     broken = any(p.severity == "error" for problems in found.values() for p in problems)
     if as_json:
-        rows = [_problem(path, p) for path, problems in found.items() for p in problems]
+        shown = ("line", "code", "severity", "message")
+        rows = [
+            {"path": str(path)} | {name: getattr(problem, name) for name in shown}
+            for path, problems in found.items()
+            for problem in problems
+        ]
         typer.echo(json.dumps({"clean": not broken, "problems": rows}, indent=2))
     else:
         for path, problems in found.items():
@@ -123,7 +129,7 @@ def lint(
         raise typer.Exit(BAD_INPUT)
 
 
-def _row(info: "PlaybookInfo") -> dict[str, Any]:
+def _row(info: PlaybookInfo) -> dict[str, Any]:
     playbook = info.playbook
     quick = playbook.profiles.get("quick") if playbook else None
     return {
@@ -138,62 +144,17 @@ def _row(info: "PlaybookInfo") -> dict[str, Any]:
     }
 
 
-def _problem(path: Path, problem: "Problem") -> dict[str, Any]:
-    return {
-        "path": str(path),
-        "line": problem.line,
-        "code": problem.code,
-        "severity": problem.severity,
-        "message": problem.message,
-    }
-
-
 def _short(path: Path) -> str:
     """The path as a user would type it."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _own_plan(playbook: "Playbook", profile: ProfileName) -> "Plan":
-    from autoresearch.planner.lint_playbook import own_plan
-
-    return own_plan(playbook, profile)
-
-
-def _document(playbook: "Playbook") -> dict[str, Any]:
+def _document(playbook: Playbook) -> dict[str, Any]:
     document = playbook.model_dump(mode="json", by_alias=True, exclude_none=True)
     return {key: value for key, value in document.items() if value not in ({}, [], "")}
 
 
-def _yaml(document: dict[str, Any]) -> str:
-    from io import StringIO
-
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.width = 100
-    stream = StringIO()
-    yaml.dump(document, stream)
-    return stream.getvalue()
-
-
-def _show_plan(plan: "Plan", as_json: bool) -> None:
-    if as_json:
-        from autoresearch.planner.preview import preview
-
-        typer.echo(json.dumps(preview(plan), indent=2))
-        return
-    from rich.console import Console
-
-    from autoresearch.cli import planview
-
-    Console(highlight=False).print(planview.render(plan, None, None))
-
-
-def _summarise(playbook: "Playbook") -> None:
-    from rich.console import Console
-    from rich.markdown import Markdown
-    from rich.table import Table
-
+def _summarise(playbook: Playbook) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{playbook.id}[/bold]  {playbook.title}")
     if playbook.question:
@@ -212,11 +173,7 @@ def _summarise(playbook: "Playbook") -> None:
         console.print(Markdown(playbook.body))
 
 
-def _check_new(name: str, source: str | None, topic: str | None, library: "Library") -> None:
-    import re
-
-    from swarm.errors import Refusal
-
+def _check_new(name: str, source: str | None, topic: str | None, library: Library) -> None:
     if (source is None) == (topic is None):
         raise Refusal("new", "it starts from one thing", "give --from ID or --topic TEXT")
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):

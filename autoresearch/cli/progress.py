@@ -36,12 +36,7 @@ class ArmProgress:
 class StudyProgress:
     """Takes what an observer is told; answers what a screen shows."""
 
-    def __init__(
-        self,
-        score: Callable[[TrialFacts, Plan], float | None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._score = score
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._started = clock()
         self._trials: dict[str, TrialFacts] = {}
@@ -62,7 +57,7 @@ class StudyProgress:
             self._trials[trial.spec.id] = trial
             if trial.status in ENDED:
                 self._steps.pop(trial.spec.id, None)
-                value = self._score(trial, self.plan) if self.plan else None
+                value = score(trial, self.plan).value if self.plan else None
                 if value is not None:
                     self._scores[trial.spec.id] = value
         running = sum(t.status == "running" for t in self._trials.values())
@@ -129,11 +124,6 @@ class StudyProgress:
             spread=stdev(values) if len(values) > 1 else None,
             n=len(values),
         )
-
-
-def score_of(trial: TrialFacts, plan: Plan) -> float | None:
-    """The registered score of an ended trial, read from its folder."""
-    return score(trial, plan).value
 
 
 def planned(plan: Plan, arm: str) -> Mapping[str, int]:

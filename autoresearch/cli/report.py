@@ -1,15 +1,20 @@
 """`autoresearch report`: read, rebuild, verify and compare reports."""
 
 import os
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
+from rich.markdown import Markdown
 
-if TYPE_CHECKING:
-    from autoresearch.analysis.claims import ClaimSet
-    from autoresearch.study.facts import StudyFacts
-    from autoresearch.study.home import Home
+from autoresearch import report
+from autoresearch.analysis.claims import ClaimSet
+from autoresearch.report.trials_csv import trials_csv
+from autoresearch.study.facts import StudyFacts
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger
+from swarm.errors import Refusal
 
 app = typer.Typer(help="Read, rebuild, verify and compare reports.", no_args_is_help=True)
 
@@ -23,31 +28,22 @@ def show(
     as_json: bool = typer.Option(False, "--json", help="Print claims.json instead."),
 ) -> None:
     """Print a study's report."""
-    import sys
-
     home, facts = _facts(study)
     if as_csv:
-        from autoresearch.report.trials_csv import trials_csv
-
         sys.stdout.write(trials_csv(facts))
         return
     text = _report_file(home, study, "claims.json" if as_json else "report.md").read_text("utf-8")
     if as_json or not sys.stdout.isatty():
         sys.stdout.write(text)
         return
-    from rich.console import Console
-    from rich.markdown import Markdown
-
     Console().print(Markdown(text))
 
 
 @app.command()
 def build(study: str = _STUDY) -> None:
     """Write the report again from the run folders."""
-    from autoresearch.report import build as write
-
     home, facts = _planned(study)
-    typer.echo(str(write(facts, home) / "report.md"))
+    typer.echo(str(report.build(facts, home) / "report.md"))
 
 
 @app.command()
@@ -56,11 +52,9 @@ def verify(study: str = _STUDY) -> None:
 
     Exits with 1 and the problems, one a line, where the report does not follow from its runs.
     """
-    from autoresearch.report import verify as differences
-
     home, facts = _planned(study)
     _report_file(home, study, "report.md")
-    problems = differences(facts, home)
+    problems = report.verify(facts, home)
     for problem in problems:
         typer.echo(problem)
     if problems:
@@ -74,19 +68,14 @@ def diff(
     study: str = _STUDY, other: str = typer.Argument(..., help="The study to compare it with.")
 ) -> None:
     """What the second study claims differently: verdicts, outcomes, rules and settings."""
-    from autoresearch.report import diff as changes
-
-    found = changes(_claims(study), _claims(other))
+    found = report.diff(_claims(study), _claims(other))
     for change in found:
         typer.echo(str(change))
     if not found:
         typer.echo("no difference beyond the intervals")
 
 
-def _facts(study: str) -> "tuple[Home, StudyFacts]":
-    from autoresearch.study.home import Home
-    from autoresearch.study.ledger import Ledger
-
+def _facts(study: str) -> tuple[Home, StudyFacts]:
     home = Home.locate(os.environ, Path.cwd())
     ledger = Ledger.open(home)
     try:
@@ -95,28 +84,21 @@ def _facts(study: str) -> "tuple[Home, StudyFacts]":
         ledger.close()
 
 
-def _planned(study: str) -> "tuple[Home, StudyFacts]":
-    from swarm.errors import Refusal
-
+def _planned(study: str) -> tuple[Home, StudyFacts]:
     home, facts = _facts(study)
     if facts.plan is None or facts.registration is None:
         raise Refusal("study", f"{study} is not registered yet", f"autoresearch resume {study}")
     return home, facts
 
 
-def _report_file(home: "Home", study: str, name: str) -> Path:
-    from swarm.errors import Refusal
-
+def _report_file(home: Home, study: str, name: str) -> Path:
     path = home.report(study) / name
     if not path.is_file():
         raise Refusal("study", f"{study} has no {name}", f"autoresearch report build {study}")
     return path
 
 
-def _claims(study: str) -> "ClaimSet":
-    from autoresearch.analysis.claims import ClaimSet
-    from swarm.errors import Refusal
-
+def _claims(study: str) -> ClaimSet:
     home, _ = _facts(study)
     path = _report_file(home, study, "claims.json")
     try:

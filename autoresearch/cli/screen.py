@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Group, RenderableType
@@ -15,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autoresearch.analysis.scores import primary_metric
-from autoresearch.cli.progress import ArmProgress, StudyProgress, score_of
+from autoresearch.cli.progress import ArmProgress, StudyProgress
 from autoresearch.cli.terminal import RealConsole, noise_to
 from autoresearch.execute.observer import Observer, Silent
 from autoresearch.study.durations import duration
@@ -46,14 +45,14 @@ _WIDE = 100
 
 
 @contextmanager
-def watch(log: Path, study: str, *, silent: bool) -> Iterator[Observer]:
+def watch(log: Path, *, silent: bool) -> Iterator[Observer]:
     """The observer that fits stdout. All other output of the process goes to `log` meanwhile."""
     with noise_to(log) as real:
-        progress = StudyProgress(score_of)
+        progress = StudyProgress()
         if silent:
             yield Silent()
         elif real.isatty():
-            with Screen(RealConsole(real), study, progress) as screen:
+            with Screen(RealConsole(real), progress) as screen:
                 yield screen
         else:
             yield Lines(lambda text: print(text, file=real), progress)
@@ -72,33 +71,12 @@ def ending(summary: "Summary") -> list[Text]:
     return [*lines, Text(f"{counts}, {duration(summary.seconds)}", "dim")]
 
 
-class Screen(Observer):
-    """An observer that draws: a bar per arm, the current estimates, the stage, the time left."""
+class _Watcher(Observer):
+    """What both observers do with what they are told. The screen reads it from another thread."""
 
-    def __init__(self, console: RealConsole, study: str, progress: StudyProgress) -> None:
-        self._console = console
-        self._study = study
+    def __init__(self, progress: StudyProgress) -> None:
         self._progress = progress
         self._lock = RLock()
-        self._live = Live(
-            console=console,
-            get_renderable=self._view,
-            refresh_per_second=_REFRESH,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
 
     def stage(self, stage: str, detail: str = "") -> None:
         with self._lock:
@@ -116,12 +94,34 @@ class Screen(Observer):
         with self._lock:
             self._progress.step(trial_id, step, steps)
 
-    def note(self, text: str) -> None:
-        self._console.print(Text.assemble((" · ", "cyan"), text))
-
     def finished(self, summary: Mapping[str, Any]) -> None:
         with self._lock:
             self._progress.stage = "done"
+
+
+class Screen(_Watcher):
+    """An observer that draws: a bar per arm, the current estimates, the stage, the time left."""
+
+    def __init__(self, console: RealConsole, progress: StudyProgress) -> None:
+        super().__init__(progress)
+        self._console = console
+        self._live = Live(
+            console=console,
+            get_renderable=self._view,
+            refresh_per_second=_REFRESH,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._live.stop()
+
+    def note(self, text: str) -> None:
+        self._console.print(Text.assemble((" · ", "cyan"), text))
 
     def _view(self) -> RenderableType:
         self._console.fit()
@@ -131,35 +131,26 @@ class Screen(Observer):
         return Padding(Group(arms, "", stages, clock), (1, 1, 0, 1))
 
 
-class Lines(Observer):
+class Lines(_Watcher):
     """An observer that writes one plain line an event."""
 
     def __init__(self, write: Callable[[str], None], progress: StudyProgress) -> None:
+        super().__init__(progress)
         self._write = write
-        self._progress = progress
 
     def stage(self, stage: str, detail: str = "") -> None:
-        self._progress.stage = stage
-        self._say(f"stage {stage}{': ' + detail if detail else ''}")
-
-    def plan(self, plan: Plan) -> None:
-        self._progress.plan = plan
+        super().stage(stage)
+        self.note(f"stage {stage}{': ' + detail if detail else ''}")
 
     def trials(self, facts: Sequence[TrialFacts]) -> None:
         known = {t.spec.id for t in facts if self._progress.trial(t.spec.id) is not None}
         for trial in self._progress.trials(facts):
             history = trial.spec.id not in known and trial.status in ENDED
             if trial.status != "pending" and not history:
-                self._say(self._trial(trial))
-
-    def progress(self, trial_id: str, step: int, steps: int, metrics: Mapping[str, float]) -> None:
-        self._progress.step(trial_id, step, steps)
+                self.note(self._trial(trial))
 
     def note(self, text: str) -> None:
-        self._say(text)
-
-    def finished(self, summary: Mapping[str, Any]) -> None:
-        self._progress.stage = "done"
+        self._write(f"[{self._progress.elapsed:6.1f} s] {text}")
 
     def _trial(self, trial: TrialFacts) -> str:
         spec = trial.spec
@@ -172,9 +163,6 @@ class Lines(Observer):
         ended = sum(arm.ended for arm in self._progress.arms())
         total = sum(arm.total for arm in self._progress.arms())
         return ", ".join([*words, f"{ended}/{total} trials"])
-
-    def _say(self, text: str) -> None:
-        self._write(f"[{self._progress.elapsed:6.1f} s] {text}")
 
 
 def arm_table(progress: StudyProgress, *, narrow: bool) -> RenderableType:

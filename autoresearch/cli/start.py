@@ -7,16 +7,26 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from autoresearch.run.study import Summary
-    from autoresearch.study.home import Home
-    from autoresearch.study.intent import Intent
-    from autoresearch.study.options import StartOptions
-    from autoresearch.study.plan import Plan
+from autoresearch.cli import planview
+from autoresearch.cli.screen import ending, watch
+from autoresearch.planner.plan_file import read_plan, write_plan
+from autoresearch.planner.preview import preview
+from autoresearch.study.durations import parse_duration
+from autoresearch.study.home import Home
+from autoresearch.study.intent import Intent
+from autoresearch.study.ledger import Ledger
+from autoresearch.study.options import StartOptions, parse_seed
+from autoresearch.study.plan import Plan
+from swarm import models
+from swarm.cluster.reach import check_reachable
+from swarm.config.assignments import assignments, single_values
+from swarm.errors import Refusal
+from swarm.tasks import absolute
 
 
 class ProfileName(StrEnum):
@@ -63,11 +73,6 @@ def start(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Plan a study on TOPIC, train, decide, and write a report."""
-    from autoresearch.planner.preview import preview
-    from autoresearch.study.home import Home
-    from swarm import models
-    from swarm.errors import Refusal
-
     if out is not None and not dry_run:
         raise Refusal("out", "it goes with --dry-run", "add --dry-run, or drop --out")
     home = Home.locate(os.environ, Path.cwd())
@@ -87,44 +92,35 @@ def start(
     else:
         options, plan, intent = _from_topic(home, topic, given, ray_address)
     models.check(plan.model)
+    console = Console(highlight=False)
     if dry_run:
         if out is not None:
-            from autoresearch.planner.plan_file import write_plan
-
             write_plan(out, plan)
         if as_json:
             typer.echo(json.dumps(preview(plan, intent), indent=2))
         else:
-            _show(plan, None, None, intent)
-            _show_settings(plan, options)
+            console.print(planview.render(plan, None, None, intent))
+            console.print(planview.settings_table(plan, options.set))
         return
     home.check_writable()
-    from autoresearch.run.study import new_study
-
     if ray_address is not None:
-        from swarm.cluster.reach import check_reachable
-
         check_reachable(ray_address)
+    from autoresearch.run.study import new_study  # LangGraph: `--help` does without
+
     study = new_study(home, plan, options)
     if not as_json:
-        _show(plan, study, str(home.study(study)), intent)
+        console.print(planview.render(plan, study, str(home.study(study)), intent))
     if detach:
         _detach(home, study, as_json)
     else:
-        raise typer.Exit(_run(home, study, ray_address, as_json).exit_code)
+        raise typer.Exit(_run(home, study, ray_address, as_json))
 
 
 def _from_topic(
-    home: "Home", topic: str | None, given: Mapping[str, Any], ray_address: str | None
-) -> "tuple[StartOptions, Plan, Intent | None]":
+    home: Home, topic: str | None, given: Mapping[str, Any], ray_address: str | None
+) -> tuple[StartOptions, Plan, Intent | None]:
     """The options, and what the planner makes of them and of what is known."""
     from autoresearch.planner.planning import plan_study
-    from autoresearch.study.durations import parse_duration
-    from autoresearch.study.ledger import Ledger
-    from autoresearch.study.options import StartOptions, parse_seed
-    from swarm.config.assignments import assignments, single_values
-    from swarm.errors import Refusal
-    from swarm.tasks import absolute
 
     if topic is None:
         raise Refusal("topic", "there is none", 'ask a question: autoresearch start "…"')
@@ -149,12 +145,8 @@ def _from_topic(
 
 def _from_file(
     file: Path, topic: str | None, given: Mapping[str, Any], ray_address: str | None
-) -> "tuple[StartOptions, Plan, Intent | None]":
+) -> tuple[StartOptions, Plan, Intent | None]:
     """The plan of a file, and options that name it. Raises Refusal for what would change it."""
-    from autoresearch.planner.plan_file import read_plan
-    from autoresearch.study.options import StartOptions
-    from swarm.errors import Refusal
-
     if topic is not None or given:
         other = "topic" if topic is not None else f"--{next(iter(given))}"
         raise Refusal("plan", f"{file} is a whole plan and takes no {other}", "edit the file")
@@ -179,11 +171,6 @@ def resume(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """Go on with a study that was paused, killed, or ran out of budget."""
-    from autoresearch.study.durations import parse_duration
-    from autoresearch.study.home import Home
-    from autoresearch.study.ledger import Ledger
-    from swarm.errors import Refusal
-
     more = parse_duration(budget, "budget") if budget is not None else 0.0
     home = Home.locate(os.environ, Path.cwd())
     ledger = Ledger.open(home)
@@ -195,60 +182,31 @@ def resume(
     home.check_writable()
     if not as_json:
         typer.echo(f"{study}, {facts.status} at stage {facts.stage}: {facts.topic}")
-    raise typer.Exit(_run(home, study, address, as_json, more).exit_code)
+    raise typer.Exit(_run(home, study, address, as_json, more))
 
 
 def _run(
-    home: "Home", study: str, ray_address: str | None, as_json: bool, more_seconds: float = 0.0
-) -> "Summary":
-    """Drive a study under the view that fits the terminal, then say how it ended."""
-    from autoresearch.cli.screen import watch
+    home: Home, study: str, ray_address: str | None, as_json: bool, more_seconds: float = 0.0
+) -> int:
+    """Drive a study under the view that fits the terminal, then say how it ended: verdicts and the
+    report's path, or why there is none and how to go on. The exit code."""
     from autoresearch.run.study import run_study
 
-    with watch(home.log(study), study, silent=as_json) as observer:
+    with watch(home.log(study), silent=as_json) as observer:
         summary = run_study(
-            home,
-            study,
-            observer=observer,
-            ray_address=ray_address,
-            more_seconds=more_seconds,
+            home, study, observer=observer, ray_address=ray_address, more_seconds=more_seconds
         )
     if as_json:
         typer.echo(json.dumps(summary.json(), indent=2))
-    else:
-        _show_end(summary)
-    return summary
-
-
-def _show(plan: "Plan", study: str | None, place: str | None, intent: "Intent | None") -> None:
-    from rich.console import Console
-
-    from autoresearch.cli import planview
-
-    Console(highlight=False).print(planview.render(plan, study, place, intent))
-
-
-def _show_settings(plan: "Plan", options: "StartOptions") -> None:
-    from rich.console import Console
-
-    from autoresearch.cli import planview
-
-    Console(highlight=False).print(planview.settings_table(plan, options.set))
-
-
-def _show_end(summary: "Summary") -> None:
-    """Verdicts and the report's path; or why the study did not get there, and how to go on."""
-    from rich.console import Console
-
-    from autoresearch.cli.screen import ending
-
+        return summary.exit_code
     console = Console(highlight=False)
     console.print()
     for line in ending(summary):
         console.print(line, soft_wrap=True)
+    return summary.exit_code
 
 
-def _detach(home: "Home", study: str, as_json: bool) -> None:
+def _detach(home: Home, study: str, as_json: bool) -> None:
     """Run the study in a session of its own, which outlives this terminal."""
     log = home.log(study)
     log.parent.mkdir(parents=True, exist_ok=True)

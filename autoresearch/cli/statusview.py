@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from autoresearch.cli.progress import StudyProgress, score_of
+from autoresearch.cli.progress import StudyProgress
 from autoresearch.cli.screen import arm_table, track, verdict_line
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
@@ -89,7 +89,7 @@ def next_step(facts: StudyFacts, driven: bool, home: Home) -> str:
 
 
 def _progress(facts: StudyFacts, driven: bool) -> StudyProgress:
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan, progress.stage = facts.plan, facts.stage
     progress.trials(facts.trials)
     for trial in facts.trials:

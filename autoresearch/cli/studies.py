@@ -5,13 +5,17 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from autoresearch.study.facts import StudyFacts
-    from autoresearch.study.home import Home
+from autoresearch.cli.statusview import as_document, next_step, render, state
+from autoresearch.study.endings import Leased
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger
+from swarm.errors import Refusal
 
 _POLL_SECONDS = 0.5
 #: How long `logs -f` waits for a driver: one that was just detached needs a moment.
@@ -32,12 +36,6 @@ def list_studies(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """All studies of this folder, newest first."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from autoresearch.cli.statusview import state
-    from autoresearch.study.ledger import Ledger
-
     home = _home()
     ledger = Ledger.open(home)
     found = [
@@ -45,7 +43,16 @@ def list_studies(
         for facts in sorted(ledger.studies(), key=lambda f: f.created_at, reverse=True)
     ]
     if as_json:
-        rows = [{**_light(facts), "status": now} for facts, now in found]
+        rows = [
+            {
+                "study": facts.study,
+                "topic": facts.topic,
+                "stage": facts.stage,
+                "created_at": facts.created_at,
+                "status": now,
+            }
+            for facts, now in found
+        ]
         typer.echo(json.dumps({"studies": rows}, indent=2))
         return
     console = Console(highlight=False)
@@ -66,12 +73,6 @@ def status(
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document."),
 ) -> None:
     """How far a study is, what it found, and what went wrong."""
-    from rich.console import Console
-
-    from autoresearch.cli.statusview import as_document, next_step, render
-    from autoresearch.study.ledger import Ledger
-    from swarm.errors import Refusal
-
     home = _home()
     ledger = Ledger.open(home)
     if study is None:
@@ -99,8 +100,6 @@ def logs(
     ),
 ) -> None:
     """What happened in a study, oldest first."""
-    from autoresearch.study.ledger import Ledger
-
     home = _home()
     ledger = Ledger.open(home)
     shown, quiet_since = 0, time.monotonic()
@@ -122,10 +121,6 @@ def pause(
     study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
 ) -> None:
     """Stop a running study for now; `resume` goes on where it stopped."""
-    from autoresearch.cli.statusview import state
-    from autoresearch.study.ledger import Ledger
-    from swarm.errors import Refusal
-
     home = _home()
     ledger = Ledger.open(home)
     now = state(ledger.facts(study), ledger.is_driven(study))
@@ -139,10 +134,6 @@ def stop(
     study: str = typer.Argument(..., metavar="STUDY", help="Its id; see `autoresearch list`."),
 ) -> None:
     """End a study for good, without verdicts; its data stay."""
-    from autoresearch.study.endings import Leased
-    from autoresearch.study.ledger import Ledger
-    from swarm.errors import Refusal
-
     home = _home()
     ledger = Ledger.open(home)
     facts = ledger.facts(study)
@@ -163,13 +154,11 @@ def stop(
     typer.echo(f"{study} is stopped; its data stay in {home.study(study)}")
 
 
-def _home() -> "Home":
-    from autoresearch.study.home import Home
-
+def _home() -> Home:
     return Home.locate(os.environ, Path.cwd())
 
 
-def _ask_to_pause(home: "Home", study: str) -> None:
+def _ask_to_pause(home: Home, study: str) -> None:
     flag = home.pause_flag(study)
     flag.parent.mkdir(parents=True, exist_ok=True)
     flag.touch()
@@ -189,12 +178,3 @@ def _event(event: Mapping[str, Any]) -> str:
 
 def _when(seconds: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
-
-
-def _light(facts: "StudyFacts") -> dict[str, Any]:
-    return {
-        "study": facts.study,
-        "topic": facts.topic,
-        "stage": facts.stage,
-        "created_at": facts.created_at,
-    }

@@ -9,12 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
+from rich.console import Console
 
-if TYPE_CHECKING:
-    from autoresearch.study.home import Home
+from autoresearch.analysis.scores import metrics_of
+from autoresearch.execute.mlflow_study import experiment
+from autoresearch.study.home import Home
+from autoresearch.study.ledger import Ledger
+from swarm.errors import InfrastructureError, Refusal
+from swarm.sinks.mlflow_page import runs_page
 
 _PORT = 5050
 _POLL_SECONDS = 0.2
@@ -24,15 +28,10 @@ def ui(
     port: int = typer.Option(_PORT, help="Port on the loopback interface; 0 takes a free one."),
 ) -> None:
     """Start MLflow's UI and print the page of the newest study's runs; Ctrl-C ends it."""
-    from autoresearch.study.home import Home
-    from swarm.errors import Refusal
-
     home = Home.locate(os.environ, Path.cwd())
     if not (home.runs / "mlflow.sqlite").exists():
         raise Refusal("home", f"{home.root} holds no study yet", 'run autoresearch start "TOPIC"')
     port = _free(port)
-    from rich.console import Console
-
     console = Console(highlight=False)
     log = home.runs / "ui.log"
     with _server(home, port, log) as server:
@@ -46,13 +45,8 @@ def ui(
     raise typer.Exit(code)
 
 
-def _page(home: "Home", server: str) -> str:
+def _page(home: Home, server: str) -> str:
     """The URL of the runs of the newest study that has any; MLflow's first page if none has."""
-    from autoresearch.analysis.scores import metrics_of
-    from autoresearch.execute.mlflow_study import experiment
-    from autoresearch.study.ledger import Ledger
-    from swarm.sinks.mlflow_page import runs_page
-
     ledger = Ledger.open(home)
     try:
         begun = (ledger.facts(known.study) for known in reversed(ledger.studies()))
@@ -67,7 +61,7 @@ def _page(home: "Home", server: str) -> str:
 
 
 @contextmanager
-def _server(home: "Home", port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _server(home: Home, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """MLflow's server, ended with the block; SIGTERM leaves the block like Ctrl-C does."""
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", home.mlflow_uri]
     command += ["--host", "127.0.0.1", "--port", str(port), "--workers", "1"]
@@ -82,10 +76,8 @@ def _server(home: "Home", port: int, log: Path) -> Iterator[subprocess.Popen[byt
         server.wait()
 
 
-def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+def _wait_until_up(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     """Return once something listens. Raises InfrastructureError where the server has ended."""
-    from swarm.errors import InfrastructureError
-
     while server.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -96,8 +88,6 @@ def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> N
 
 def _free(port: int) -> int:
     """`port` if it is free, or any free one for 0. Raises Refusal where it is taken."""
-    from swarm.errors import Refusal
-
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -6,7 +6,7 @@ from typing import Any
 from autoresearch.study.plan import Plan
 
 #: What decides and runs a study, besides the trainer's own libraries.
-_LIBRARIES = ("ray", "scipy", "statsmodels", "optuna")
+_LIBRARIES = ("ray", "scipy", "optuna")
 
 #: One trial computes on one thread, whatever machine it runs on.
 _THREADS_PER_TRIAL = 1

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+import psutil
+
 from autoresearch.study.endings import Leased
 
 BEAT = 10.0
@@ -27,8 +29,9 @@ class Holder:
     """A process, told apart from any other that ever had its pid.
 
     `boot` is the kernel's boot id, `space` the pid namespace in which `pid` can be looked up,
-    `started` the start time in clock ticks. Without /proc they are empty, and then only the
-    heartbeat tells whether the holder lives.
+    `started` the start time in clock ticks since boot. Where there is no /proc (macOS) they are
+    empty: psutil's start times move when the clock is set, so there a pid that was given to
+    another process is told apart by the silent heartbeat alone.
     """
 
     host: str
@@ -44,6 +47,8 @@ class Holder:
 
     def is_dead(self, seen_from: "Holder") -> bool:
         """Whether this process is known to have ended, as far as `seen_from` can look."""
+        if not self.boot and not seen_from.boot:
+            return self.host == seen_from.host and _is_gone(self.pid)
         if not (self.boot and seen_from.boot):
             return False
         if self.boot != seen_from.boot:
@@ -51,7 +56,7 @@ class Holder:
         return self.space == seen_from.space and _started(self.pid) != self.started
 
     def is_visible(self, seen_from: "Holder") -> bool:
-        """Whether `is_dead` would notice this process's end."""
+        """Whether `is_dead` would notice this process's end, even if its pid were given anew."""
         return bool(self.boot) and (self.boot, self.space) == (seen_from.boot, seen_from.space)
 
     def __str__(self) -> str:
@@ -155,3 +160,12 @@ def _started(pid: int) -> str:
     except OSError:
         return ""
     return "" if fields[0] in "ZX" else fields[19]
+
+
+def _is_gone(pid: int) -> bool:
+    """Whether no process of this host has the pid, or a zombie."""
+    try:
+        status: str = psutil.Process(pid).status()
+    except psutil.NoSuchProcess:
+        return True
+    return status == psutil.STATUS_ZOMBIE

@@ -1,26 +1,35 @@
 """`swarm`: train, fine-tune or evaluate from one YAML file."""
 
-import json
-import os
-import sys
-from dataclasses import asdict
-from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import ClassVar
 
 import typer
 
+from swarm.cli.lazy import Entry, LazyGroup
 from swarm.cli.main import run
 from swarm.errors import Refusal, RewardFailed
 
-if TYPE_CHECKING:
-    from swarm.config.train import TrainConfig
-    from swarm.disk.folder import RunResult
-
 DONE, FAILED, BAD_INPUT = range(3)
+
+
+class Commands(LazyGroup):
+    package = __package__
+    entries: ClassVar = {
+        "train": Entry(".commands:train", "Train a policy by reinforcement."),
+        "sft": Entry(
+            ".commands:sft",
+            "Fine-tune on the task's demonstrations or answers, whatever algorithm the file names.",
+        ),
+        "eval": Entry(
+            ".commands:evaluate",
+            "Evaluate the base model, or an adapter on it, on the task's held-out prompts.",
+        ),
+    }
+
 
 app = typer.Typer(
     name="swarm",
+    cls=Commands,
+    callback=lambda: None,
     help="Reinforcement learning and fine-tuning of language models from one YAML file.",
     epilog="Exit codes: 0 done, 1 failed or diverged, 2 bad input.",
     no_args_is_help=True,
@@ -29,220 +38,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # half of the time that `--help` takes
 )
 
-CONFIG = typer.Argument(..., help="YAML file of a TrainConfig; an empty one takes all defaults.")
-OUT = typer.Option(None, help="Run folder. Default: a new one below runs/swarm.")
-RESUME = typer.Option(False, help="Go on in --out from its last checkpoint.")
-CHECKPOINTS = typer.Option(
-    None,
-    metavar="URL",
-    help="Where checkpoints go: a folder, or a URL that fsspec knows. Default: the run folder.",
-)
-DRY_RUN = typer.Option(False, help="Print the resolved config and touch nothing.")
-SET = typer.Option([], "--set", metavar="PATH=VALUE", help="Set one value. Repeatable.")
-JSON = typer.Option(False, "--json", help="Print one JSON document and nothing else.")
-
-
-@app.command("train")
-def train_command(
-    config: Path = CONFIG,
-    out: Path | None = OUT,
-    resume: bool = RESUME,
-    checkpoints: str | None = CHECKPOINTS,
-    dry_run: bool = DRY_RUN,
-    set_: list[str] = SET,
-    as_json: bool = JSON,
-) -> None:
-    """Train a policy by reinforcement."""
-    from swarm.cli.config_file import read_file
-
-    _train(read_file(config, set_), config, out, resume, checkpoints, dry_run, as_json)
-
-
-@app.command("sft")
-def sft_command(
-    config: Path = CONFIG,
-    out: Path | None = OUT,
-    resume: bool = RESUME,
-    checkpoints: str | None = CHECKPOINTS,
-    dry_run: bool = DRY_RUN,
-    set_: list[str] = SET,
-    as_json: bool = JSON,
-) -> None:
-    """Fine-tune on the task's demonstrations or answers, whatever algorithm the file names."""
-    from swarm.cli.config_file import read_file
-
-    resolved = read_file(config, set_, supervised=True)
-    _train(resolved, config, out, resume, checkpoints, dry_run, as_json)
-
-
-@app.command("eval")
-def eval_command(
-    config: Path = CONFIG,
-    adapter: Path | None = typer.Option(None, help="A LoRA adapter's folder, or a run's."),
-    greedy: bool = typer.Option(False, help="Take the likeliest token instead of sampling."),
-    dry_run: bool = DRY_RUN,
-    set_: list[str] = SET,
-    as_json: bool = JSON,
-) -> None:
-    """Evaluate the base model, or an adapter on it, on the task's held-out prompts."""
-    from swarm.cli.config_file import read_file
-
-    resolved = read_file(config, set_)
-    if dry_run:
-        _show(resolved, as_json)
-        return
-    _quiet()
-    from swarm.train.evaluate import evaluate
-
-    found = evaluate(resolved, adapter, greedy)
-    if as_json:
-        typer.echo(json.dumps(_finite(asdict(found)), indent=2))
-        return
-    how = "greedy" if greedy else "sampled at temperature 1"
-    typer.echo(
-        f"avg@1 {found.accuracy:.3f}, 95 % interval {found.low:.3f} to {found.high:.3f}, "
-        f"on {found.n} held-out prompts, {how}"
-    )
-    typer.echo(
-        f"reward {found.reward:.3f}, {found.mean_length:.1f} tokens an answer, "
-        f"{found.truncated:.1%} cut off"
-    )
-
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
     run(app, _exit_code)
-
-
-def _train(
-    config: "TrainConfig",
-    file: Path,
-    out: Path | None,
-    resume: bool,
-    checkpoints: str | None,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    folder = _resumed(config, out) if resume else _fresh(config, file, out)
-    if checkpoints is not None:
-        from swarm.disk.storage import Storage
-
-        Storage(checkpoints).check_writable()
-    if dry_run:
-        _show(config, as_json)
-        return
-    from swarm.cli.console import steps_shown
-    from swarm.disk.folder import manifest_digest, read_result
-
-    sealed = read_result(folder) if resume and manifest_digest(folder) else None
-    if sealed is None:
-        _quiet()
-        from swarm import models
-        from swarm.policy.base_model import usable_device
-        from swarm.train.loop import train
-
-        usable_device(config.device)
-
-        if not as_json:
-            typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
-            typer.echo(f"run folder {folder}")
-            if models.folder(config.model.ref) is None:
-                typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
-        with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
-            sealed = train(
-                config,
-                folder,
-                resume_from=folder if resume else None,
-                checkpoints=checkpoints,
-                on_step=on_step,
-            )
-    _show_end(folder, sealed, as_json)
-    if sealed.status != "finished":
-        raise typer.Exit(FAILED)
-
-
-def _fresh(config: "TrainConfig", file: Path, out: Path | None) -> Path:
-    """The folder asked for, if it holds no run; else a new one named after file and config."""
-    from swarm.disk.folder import METRICS
-
-    if out is not None:
-        parent = next(path for path in (out, *out.absolute().parents) if path.exists())
-        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-            raise Refusal(
-                "out", f"{parent} is not a folder that can be written", "choose another folder"
-            )
-        if (out / METRICS).exists():
-            raise Refusal("out", f"{out} holds a run", "add --resume, or choose another folder")
-        return out
-    task = Path(config.task.ref.rpartition("/")[2]).name.replace(":", "-")
-    name = f"{file.stem}-{config.algorithm.name}-{task}-seed{config.seed}"
-    runs = Path("runs") / "swarm"
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(folder for folder in (runs / each for each in names) if not folder.exists())
-
-
-def _resumed(config: "TrainConfig", out: Path | None) -> Path:
-    """The folder of the run to go on with, trained so far with this very config."""
-    from swarm.config.paths import first_difference
-    from swarm.disk.folder import CONFIG as CONFIG_FILE
-    from swarm.disk.run_config import read_config
-
-    if out is None or not (out / CONFIG_FILE).is_file():
-        raise Refusal("out", "--resume needs the folder of a run", "give it with --out FOLDER")
-    changed = first_difference(read_config(out), config)
-    if changed is not None:
-        raise Refusal(changed, f"{out} was started with another value", "train into a new folder")
-    return out
-
-
-def _show(config: "TrainConfig", as_json: bool) -> None:
-    document = config.model_dump(mode="json")
-    if as_json:
-        typer.echo(json.dumps(document, indent=2))
-        return
-    from ruamel.yaml import YAML
-
-    YAML(typ="safe").dump(document, sys.stdout)
-
-
-def _show_end(folder: Path, result: "RunResult", as_json: bool) -> None:
-    """How the run ended and its last evaluation."""
-    from swarm.disk.folder import ADAPTER, DIVERGED, read_series
-
-    series = read_series(folder, "eval/acc")
-    first, last = (series[0][2], series[-1][2]) if series else (None, None)
-    if as_json:
-        document = {
-            **asdict(result),
-            "folder": str(folder),
-            "adapter": str(folder / ADAPTER),
-            "batch": str(folder / DIVERGED) if result.status == "diverged" else None,
-            "eval/acc": {"first": first, "last": last},
-        }
-        typer.echo(json.dumps(document, indent=2))
-        return
-    cause = f": {result.cause}" if result.cause else ""
-    typer.echo(f"{result.status} after {result.steps} steps, {result.seconds:.0f} s{cause}")
-    if first is not None and last is not None:
-        typer.echo(f"held-out accuracy {first:.3f} before, {last:.3f} now")
-    typer.echo(f"weights {folder / ADAPTER}")
-    if result.status == "diverged":
-        typer.echo(f"the batch that broke it {folder / DIVERGED}")
-
-
-def _quiet() -> None:
-    """Keep the bars and warnings of libraries off the screen. Before they are imported."""
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-
-
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN: what could not be measured is null."""
-    return {name: None if value != value else value for name, value in values.items()}
 
 
 def _exit_code(error: Exception) -> int | None:

@@ -1,6 +1,5 @@
 """A TrainConfig from a YAML file and `path=value` settings, with errors that a user can act on."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
-from swarm.errors import BadTask, Refusal
+from swarm.errors import BadTask, Refusal, did_you_mean
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
@@ -82,8 +81,7 @@ def _meant(place: Sequence[int | str]) -> str:
     known: Any = TrainConfig().model_dump(mode="json")
     for part in place[:-1]:
         known = known.get(part, {}) if isinstance(known, dict) else {}
-    near = difflib.get_close_matches(str(place[-1]), known, 1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+    return did_you_mean(str(place[-1]), known)
 
 
 def _with_task(config: TrainConfig) -> TrainConfig:

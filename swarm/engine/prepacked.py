@@ -70,6 +70,7 @@ def _gains(linear: nn.Linear) -> bool:
     weight = linear.weight
     return (
         torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+        and hasattr(torch.ops.mkldnn, "_linear_pointwise")  # private, so a torch may lack it
         and weight.device.type == "cpu"
         and weight.dtype == torch.float32
         and not weight.requires_grad

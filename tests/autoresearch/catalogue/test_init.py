@@ -1,6 +1,7 @@
 """The factor catalogue: complete entries, unambiguous names, contrasts that differ."""
 
 import pytest
+from support.contrasts import contrast, nulls
 
 from autoresearch import catalogue
 from autoresearch.catalogue import FACTORS, CatalogueFactor
@@ -27,7 +28,7 @@ def test_holds_the_factors_that_studies_ask_for() -> None:
 
 @ALL
 def test_contrast_differs_in_the_factor_alone(factor: CatalogueFactor) -> None:
-    a, b, exact_null = catalogue.contrast(factor.name)
+    a, b, exact_null = contrast(factor.name)
     assert exact_null == (a == b) == (factor.kind == "replicate")
     assert a.steps == 2
     for config in (a, b):
@@ -41,7 +42,7 @@ def test_contrast_differs_in_the_factor_alone(factor: CatalogueFactor) -> None:
 
 @ALL
 def test_documented_nulls_differ_in_config_only(factor: CatalogueFactor) -> None:
-    for a, b, exact_null in catalogue.nulls(factor.name):
+    for a, b, exact_null in nulls(factor.name):
         assert exact_null
         assert (a == b) == (factor.kind == "replicate")
         assert factor.kind == "replicate" or not all(need.holds(a) for need in factor.requires)

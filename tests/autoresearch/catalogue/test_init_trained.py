@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.contrasts import Contrast, contrast, nulls
 from support.tiny_runs import rows, same_weights
 
-from autoresearch.catalogue import FACTORS, Contrast, contrast, nulls
+from autoresearch.catalogue import FACTORS
 from swarm.config.paths import leaves
 from swarm.config.train import TrainConfig
 from swarm.train.loop import train

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_group
+
+from autoresearch.cli import app
 
 HEAVY = {
     "torch",
@@ -51,6 +54,17 @@ def imported_by(*arguments: str, home: Path) -> tuple[set[str], float]:
 def test_light_commands_import_nothing_heavy(command: str, tmp_path: Path):
     modules, _ = imported_by(*command.split(), home=tmp_path)
     assert not modules & HEAVY
+
+
+def test_help_imports_no_command(tmp_path: Path):
+    modules, _ = imported_by("--help", home=tmp_path)
+    assert not modules & {"pydantic", "rich", "numpy"}
+
+
+@pytest.mark.parametrize("name", app.Commands.entries)
+def test_the_line_of_help_is_the_first_of_the_command(name: str):
+    command = get_group(app.app).load(name)
+    assert command.help.splitlines()[0] == app.Commands.entries[name].summary
 
 
 def test_help_is_fast(tmp_path: Path):

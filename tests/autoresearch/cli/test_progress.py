@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.synthetic_study import CONTROL, TREATMENT, Shape, make_plan, make_study
 
-from autoresearch.cli.progress import CLOSING_SECONDS, StudyProgress, planned, score_of
+from autoresearch.cli.progress import CLOSING_SECONDS, StudyProgress, planned
 from autoresearch.study.facts import AttemptFacts, TrialFacts
 from autoresearch.study.home import Home
 
@@ -38,7 +38,7 @@ def test_planned_trials_follow_the_plan(plan):
 
 
 def test_a_finished_study_fills_every_bar(plan, trials):
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan, progress.stage = plan, "report"
     progress.trials(trials)
     for arm in progress.arms():
@@ -48,14 +48,14 @@ def test_a_finished_study_fills_every_bar(plan, trials):
 
 
 def test_only_confirmation_scores_enter_the_estimate(plan, trials):
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan = plan
     progress.trials([t for t in trials if t.spec.phase != "confirm"])
     assert all(arm.mean is None and arm.n == 0 for arm in progress.arms())
 
 
 def test_running_steps_count_as_parts_of_a_trial(plan, trials):
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan = plan
     first = trials[0]
     progress.trials([as_status(first, "running")])
@@ -69,7 +69,7 @@ def test_running_steps_count_as_parts_of_a_trial(plan, trials):
 
 
 def test_each_change_of_status_is_reported_once(plan, trials):
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan = plan
     assert progress.trials(trials) == list(trials)
     assert progress.trials(trials) == []
@@ -77,7 +77,7 @@ def test_each_change_of_status_is_reported_once(plan, trials):
 
 def test_remaining_time_is_planned_first_and_measured_later(plan, trials):
     clock = Clock()
-    progress = StudyProgress(score_of, clock)
+    progress = StudyProgress(clock)
     progress.plan, progress.stage = plan, "pilot"
     assert progress.remaining() == pytest.approx(plan.estimated_seconds)
     clock.now += 7

@@ -6,7 +6,7 @@ import pytest
 from support.commands import text_of
 from support.synthetic_study import CONTROL, Shape, make_plan, make_study
 
-from autoresearch.cli.progress import StudyProgress, score_of
+from autoresearch.cli.progress import StudyProgress
 from autoresearch.cli.screen import Lines, arm_table, ending, track
 from autoresearch.run.study import Summary
 from autoresearch.study.home import Home
@@ -14,7 +14,7 @@ from autoresearch.study.home import Home
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_live_view_fits_the_terminal(tmp_path, width: int):
-    progress = StudyProgress(score_of)
+    progress = StudyProgress()
     progress.plan, progress.stage = make_plan(Shape()), "confirm"
     trials = make_study(Home(tmp_path), Shape(lost=(), diverged=())).trials
     progress.trials([replace(trials[-1], status="running"), *trials[:-1]])
@@ -36,7 +36,7 @@ def test_the_live_view_fits_the_terminal(tmp_path, width: int):
 def test_plain_lines_say_each_change_once_and_no_history(tmp_path):
     trials = make_study(Home(tmp_path), Shape(lost=(), diverged=())).trials
     said: list[str] = []
-    lines = Lines(said.append, StudyProgress(score_of))
+    lines = Lines(said.append, StudyProgress())
     lines.plan(make_plan(Shape()))
     lines.trials(trials[:3])
     assert said == []

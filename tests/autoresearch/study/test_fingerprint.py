@@ -13,7 +13,7 @@ def test_it_names_model_evaluators_and_the_libraries_that_decide() -> None:
     assert found["evaluator.reverse"] == evaluator_digest("reverse")
     assert found["evaluator.chain"] == evaluator_digest("chain")
     assert "evaluator.sort" not in found
-    assert {"torch", "ray", "scipy", "statsmodels", "optuna"} <= found.keys()
+    assert {"torch", "ray", "scipy", "optuna"} <= found.keys()
     assert found["threads"] == 1
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,7 +61,7 @@ def test_the_second_holder_is_refused_and_writes_nothing(home: Home, holder) -> 
 def test_a_killed_holder_is_replaced_at_once(home: Home, holder) -> None:
     holder.send_signal(signal.SIGKILL)
     # Not yet waited for: a zombie counts as dead.
-    while b"Z" not in Path(f"/proc/{holder.pid}/stat").read_bytes().rpartition(b")")[2][:3]:
+    while psutil.Process(holder.pid).status() != psutil.STATUS_ZOMBIE:
         pass
     ledger = Ledger.open(home)
     with ledger.hold("s1"):
@@ -132,6 +133,35 @@ def test_a_reused_pid_and_a_reboot_are_seen(home: Home) -> None:
     assert replace(me, boot="before").is_dead(me)
     assert not replace(me, boot="before", host="elsewhere").is_dead(me)
     assert not replace(me, space="another container", pid=1, started="1").is_dead(me)
+
+
+class TestWithoutProc:
+    """Of a system without /proc: neither boot id nor start time is known."""
+
+    def here(self, pid: int) -> lease.Holder:
+        return replace(lease.Holder.current(), boot="", space="", pid=pid, started="")
+
+    def test_a_killed_holder_is_replaced_at_once(self, home: Home, holder) -> None:
+        me, there = self.here(os.getpid()), self.here(holder.pid)
+        assert not there.is_dead(me)
+        assert not replace(there, host="elsewhere").is_dead(me)
+        holder.send_signal(signal.SIGKILL)
+        while not there.is_dead(me):  # not yet waited for: a zombie counts as dead
+            pass
+        holder.wait()
+        assert there.is_dead(me)
+        assert not replace(there, host="elsewhere").is_dead(me)
+
+    def test_a_living_pid_is_replaced_only_after_silence(self, home: Home) -> None:
+        db, me = _db(home), self.here(os.getpid())
+        lease.acquire(db, "s1", me, now=1000.0)
+        with pytest.raises(Leased):
+            lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE - 1)
+        assert lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE + 1) == 2
+
+    def test_a_row_with_a_boot_id_is_left_to_its_heartbeat(self) -> None:
+        assert not replace(lease.Holder.current(), pid=2**22).is_dead(self.here(os.getpid()))
+        assert not self.here(2**22).is_dead(lease.Holder.current())
 
 
 @given(st.lists(st.sampled_from(["acquire", "release"]), max_size=12))

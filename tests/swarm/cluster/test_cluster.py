@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from support import fault_entries as entries
 from support.child_path import child_path
@@ -80,7 +81,7 @@ def test_a_cancelled_job_dies_and_frees_its_core(cluster: Cluster, tmp_path: Pat
     cluster.cancel("t301")
     cluster.cancel("unknown")
     assert ends(cluster, 1) == [("t1", Outcome("finished"))]
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
 def test_nothing_is_adopted_from_a_local_ray(cluster: Cluster) -> None:
