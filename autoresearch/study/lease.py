@@ -168,4 +168,4 @@ def _is_gone(pid: int) -> bool:
         status: str = psutil.Process(pid).status()
     except psutil.NoSuchProcess:
         return True
-    return status == psutil.STATUS_ZOMBIE
+    return status == str(psutil.STATUS_ZOMBIE)
