@@ -4,7 +4,6 @@ import typer
 
 from autoresearch.cli import doctor, model, playbook, report, start, studies, ui
 from swarm.cli.main import run
-from swarm.errors import InfrastructureError, Refusal
 
 DONE, FAILED, BAD_INPUT, PAUSED, BUDGET, LEASED = range(6)
 
@@ -34,22 +33,14 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    run(app, _exit_code)
+    run(app, _held)
 
 
-def _exit_code(error: Exception) -> int | None:
-    """The exit code of an error with a message for the user; None for a defect of ours."""
+def _held(error: Exception) -> int | None:
+    """The exit code of a study that another process holds; None for any other error."""
     from autoresearch.study.endings import Leased
 
-    match error:
-        case Refusal():
-            return BAD_INPUT
-        case Leased():
-            return LEASED
-        case InfrastructureError():
-            return FAILED
-        case _:
-            return None
+    return LEASED if isinstance(error, Leased) else None
 
 
 if __name__ == "__main__":

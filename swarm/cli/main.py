@@ -13,17 +13,21 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
+from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed
+
 FAILED, BAD_INPUT = 1, 2
 
 #: Errors of the disk, or of what may be done on it: the user's to mend.
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES}
 
 
-def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoReturn:
+def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error: None) -> NoReturn:
     """Run `app` on the words of the command line and exit.
 
-    `exit_code` knows the code of an error with a message for the user, and gives None for a defect,
-    which is raised. An error's line goes to stderr; with `--json` stdout gets
+    A refusal ends with 2, a fault of the machines or of the user's reward with 1. `own` gives the
+    code of an error that this app alone has, None for any other. A defect is raised.
+
+    An error's line goes to stderr; with `--json` stdout gets
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
@@ -38,7 +42,7 @@ def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoRet
             sys.exit(BAD_INPUT)
         _end(_usage(error), BAD_INPUT)
     except Exception as error:
-        known = exit_code(error)
+        known = own(error) or _exit_code(error)
         if known is not None:
             _end(_parts(error), known, str(error))
         disk = _disk(error)
@@ -52,6 +56,14 @@ def wants_json(words: Sequence[str]) -> bool:
     """Whether `--json` is among the options of a command line."""
     options = words[: words.index("--")] if "--" in words else words
     return "--json" in options
+
+
+def _exit_code(error: Exception) -> int | None:
+    """The exit code of an error with a message for the user; None for any other."""
+    if isinstance(error, Refusal):
+        return BAD_INPUT
+    faults = (InfrastructureError, RewardFailed, FetchFailed)
+    return FAILED if isinstance(error, faults) else None
 
 
 def _end(parts: dict[str, str | None], code: int, text: str = "") -> NoReturn:

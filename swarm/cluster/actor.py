@@ -31,8 +31,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attempt ended, as its own process saw it. `final`: the user's task or reward failed,
-    and would again."""
+    """How an attempt ended, as its own process saw it. `final`: it was refused, or the user's
+    reward failed, and would again."""
 
     status: Literal["finished", "diverged", "failed"]
     cause: str = ""
@@ -59,13 +59,13 @@ class TrialActor:
 
 def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
-    from swarm.errors import BadTask, RewardFailed
+    from swarm.errors import Refusal, RewardFailed
 
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)
         result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
-    except (BadTask, RewardFailed) as error:
+    except (Refusal, RewardFailed) as error:
         traceback.print_exc()
         return Outcome("failed", one_line(str(error)), final=True)
     except Exception as error:

@@ -48,7 +48,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     """One answer to each held-out prompt, sampled at temperature 1 as training evaluates, or
     greedy. `adapter` is the folder of a LoRA adapter or of a run that trained one.
 
-    Raises ValueError naming what cannot be used, RewardFailed when the user's reward fails.
+    Raises Refusal for what cannot be used, RewardFailed when the user's reward fails.
     """
     task = load(config.task)
     base = load_base(config.model, config.device)

@@ -11,7 +11,7 @@ from huggingface_hub import constants
 
 from swarm import models
 from swarm.config.parts import ModelSettings
-from swarm.errors import ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.models import tiny
 from swarm.policy.base_model import load_base
 
@@ -65,7 +65,7 @@ def test_a_ref_that_leads_nowhere(ref: str, said: str) -> None:
     assert said in message
     assert "\n" not in message
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
-    with pytest.raises(ValueError, match=r"model\.ref"):
+    with pytest.raises(Refusal, match=r"model\.ref"):
         load_base(ModelSettings(ref=ref), "cpu")
 
 
