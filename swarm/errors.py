@@ -6,6 +6,7 @@ are given in one place, `swarm.cli.main`.
 """
 
 import difflib
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,17 @@ class RayUnreachable(InfrastructureError, Refusal):
 
 class ClusterLost(InfrastructureError):
     """A Ray cluster that was in use stopped answering."""
+
+
+def blamed(error: BaseException, path: Path) -> str:
+    """What an exception of the user's file says, with the last line of that file that it names:
+    `ValueError: no rows (mine.py:3)`."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+    if isinstance(error, SyntaxError):  # says the line itself
+        return text
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == path.name]
+    return f"{text} ({path.name}:{lines[-1]})" if lines else text
 
 
 def closest(word: str, known: Iterable[str], cutoff: float = _CUTOFF) -> list[str]:

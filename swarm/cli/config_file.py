@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.train import TrainConfig, set_path
+from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal
 
 
@@ -39,13 +38,7 @@ def first_difference(one: TrainConfig, other: TrainConfig) -> str | None:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        raw = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Refusal("config", f"{path}: {error.strerror}", "give a YAML file") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise Refusal("config", f"{path} is not YAML ({line})", "correct it") from None
+    raw = read_yaml(path, "config")
     if raw is None:
         return {}
     if not isinstance(raw, dict):

@@ -91,7 +91,7 @@ def test_a_whole_plan_takes_nothing_beside_it(run: Any, more: list[str]) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("steps: [", "cannot be read as YAML"),
+        ("steps: [", "is not YAML"),
         ("steps: 3", "topic: Field required"),
         ("", "Input should be"),
         (None, "No such file"),
