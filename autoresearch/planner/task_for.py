@@ -111,14 +111,15 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
 
 
 def require_usable(plan: Plan) -> None:
-    """Raise Refusal when the user's files are no longer those that the plan was made with, or
-    when they hold what some arm cannot ask of `tiny`. Other models are asked by their trials."""
+    """Raise Refusal for a task that cannot be had with its arguments, and where the user's files
+    are no longer those that the plan was made with, or hold what some arm cannot ask of `tiny`.
+    Other models are asked by their trials."""
     from swarm import tasks
 
-    for ref in filter(tasks.is_own, plan.tasks):
+    for ref in plan.tasks:
         configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
         task = tasks.load(configs[0].task)
-        if plan.model == tiny.NAME:
+        if tasks.is_own(ref) and plan.model == tiny.NAME:
             from swarm.models.tokenizer import build_tokenizer
 
             for config in configs:

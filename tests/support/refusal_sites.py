@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -49,11 +49,11 @@ def site_at(file: str, line: int) -> str | None:
     return next((s.name for s in sites() if s.file == where and s.first <= line <= s.last), None)
 
 
-def _kinds(trees: "Iterator[ast.AST] | object") -> frozenset[str]:
+def _kinds(trees: Iterable[ast.AST]) -> frozenset[str]:
     """The names of Refusal and of all classes that inherit from it."""
     classes = {
         node.name: {base.id for base in node.bases if isinstance(base, ast.Name)}
-        for tree in trees  # type: ignore[attr-defined]
+        for tree in trees
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
@@ -69,9 +69,8 @@ def _calls(node: ast.AST, within: str, kinds: frozenset[str]) -> Iterator[tuple[
         inside = within
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
             inside = f"{within}.{child.name}" if within else child.name
-        elif isinstance(child, ast.Call) and isinstance(child.func, ast.Name):
-            if child.func.id in kinds:
-                yield within, child
+        elif isinstance(child, ast.Call) and getattr(child.func, "id", "") in kinds:
+            yield within, child
         yield from _calls(child, inside, kinds)
 
 

@@ -95,6 +95,17 @@ def test_a_missing_shard_is_named(random_llama_folder: Path, tmp_path: Path) -> 
         models.check(str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    "index", ["{", "[]", "{}", '{"weight_map": 3}', '{"weight_map": {"a": []}}']
+)
+def test_a_broken_index_of_shards(index: str, random_llama_folder: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / name).symlink_to(random_llama_folder / name)
+    (tmp_path / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(ModelUnavailable, match=r"index\.json does not map|has no \[\]"):
+        models.check(str(tmp_path))
+
+
 def test_a_folder_that_is_no_model(random_llama_folder: Path, tmp_path: Path) -> None:
     for file in random_llama_folder.iterdir():
         (tmp_path / file.name).symlink_to(file)
