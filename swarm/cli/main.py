@@ -17,6 +17,12 @@ from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed
 
 FAILED, BAD_INPUT = 1, 2
 
+#: Characters of a path that an error line shows.
+LONGEST = 80
+
+#: Paths that cannot be those of files: the user's to correct.
+NO_FILE = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR}
+
 #: Errors of the disk, or of what may be done on it: the user's to mend.
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES}
 
@@ -45,6 +51,8 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
         known = own(error) or _exit_code(error)
         if known is not None:
             _end(_parts(error), known, str(error))
+        if isinstance(error, OSError) and error.errno in NO_FILE:
+            _end(_path(error), BAD_INPUT)
         disk = _disk(error)
         if disk is None:
             raise
@@ -80,6 +88,13 @@ def _parts(error: Exception) -> dict[str, str | None]:
     if all(hasattr(error, name) for name in names):
         return {name: getattr(error, name) or None for name in names}
     return {"field": None, "problem": str(error), "next_step": None}
+
+
+def _path(error: OSError) -> dict[str, str | None]:
+    """What a path says that cannot be a file's."""
+    named = str(error.filename)
+    shown = named if len(named) <= LONGEST else f"{named[:LONGEST]}…"
+    return {"field": shown, "problem": os.strerror(error.errno or 0), "next_step": "give a file"}
 
 
 def _disk(error: Exception) -> dict[str, str | None] | None:

@@ -30,9 +30,9 @@ def made(ref: OwnRef, args: Mapping[str, JsonValue]) -> tuple[Rows, OwnJudge]:
         raise BadTask(f"{ref.path.name} has no function {ref.function!r}", "name one after the ':'")
     try:
         thing = make(**args)
+        reward, correct = getattr(thing, "reward", None), getattr(thing, "correct", None)
     except (Exception, SystemExit) as error:
         raise _raised(ref, error) from error
-    reward, correct = getattr(thing, "reward", None), getattr(thing, "correct", None)
     if not callable(reward) or not (correct is None or callable(correct)):
         raise BadTask(
             f"{ref.function} made a {type(thing).__name__} without a function `reward`",

@@ -157,10 +157,10 @@ def run_folder(**values: Any) -> Before:
         from swarm.cli.config_file import read_file
         from swarm.disk.run_config import write_config
 
-        Path("run").mkdir()
+        Path("run").mkdir(exist_ok=True)
         config = read_file(Path("c.yaml"), [])
         write_config(config.with_values(values), Path("run"))
-        Path("run/metrics.jsonl").write_text("")
+        Path("run/metrics.jsonl").touch()
 
     return write
 

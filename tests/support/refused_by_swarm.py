@@ -113,6 +113,9 @@ CASES = by_module(
             "read_yaml#1": case("swarm train none.yaml"),
             "read_yaml#2": case("swarm train c.yaml", {"c.yaml": b"steps: \xff"}),
         },
+        "swarm.disk.folder": {
+            "_damaged": case(f"{TRAIN} --resume", {"run/metrics.jsonl": "{\n"}, run_folder()),
+        },
         "swarm.disk.run_config": {
             "read_config": case(f"{TRAIN} --resume", {"run/config.yaml": "stepz: 3"}),
         },
@@ -187,6 +190,7 @@ CASES = by_module(
             "from_values#2": case(CODE, task("Made(rows=[{'prompt': {1}}], reward=reward)")),
             "row#1": case(ROWS, rows({"question": "R:1>"})),
             "row#2": case(ROWS, rows({"prompt": ""})),
+            "row#3": case(ROWS, rows({"prompt": "\ud800", "answer": "1"})),
             "_parsed#1": case(ROWS, rows("{")),
             "_parsed#2": case(ROWS, rows("[]")),
             "_messages": case(ROWS, rows({"messages": [{"role": "user"}]})),
