@@ -117,5 +117,13 @@ def test_an_edited_plan_is_linted_as_any_other(tmp_path: Path) -> None:
         write_plan(tmp_path / "no" / "plan.yaml", plan)
 
 
+def test_an_arm_needs_a_level_of_each_factor(tmp_path: Path) -> None:
+    plan = plan_for("best lora rank for RL")
+    arms = (plan.arms[0].model_copy(update={"levels": {}}), *plan.arms[1:])
+    write_plan(tmp_path / "plan.yaml", plan.model_copy(update={"arms": arms}))
+    with pytest.raises(Refusal, match=r"^plan: .* has no level of lora_rank; correct it"):
+        read_plan(tmp_path / "plan.yaml")
+
+
 def test_out_goes_with_dry_run(run: Any) -> None:
     assert run("start", "x", "--out", "plan.yaml", code=2)["error"]["field"] == "out"
