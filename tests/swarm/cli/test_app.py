@@ -259,7 +259,8 @@ class TestBadInput:
     ) -> None:
         Path("mine.py").write_text("def make():\n    raise ValueError('no\\nrows')\n")
         words = ["train", config, "--set", "task.ref=mine.py:make", "--set", "task.args={}"]
-        assert "make raised ValueError: no rows (mine.py:2); correct" in refused(capfd, monkeypatch, *words)
+        error = refused(capfd, monkeypatch, *words)
+        assert "make raised ValueError: no rows (mine.py:2); correct" in error
 
     def test_with_json_it_is_a_document_too(
         self, config: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
