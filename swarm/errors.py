@@ -40,7 +40,7 @@ def _restored(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
 class BadTask(Refusal):
     """A task that cannot be used as it is."""
 
-    def __init__(self, problem: str, next_step: str, field: str = "task.ref") -> None:
+    def __init__(self, problem: str, next_step: str, field: str = "task") -> None:
         super().__init__(field, problem, next_step)
 
 

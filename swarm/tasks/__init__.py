@@ -85,7 +85,9 @@ def family(name: str) -> TaskFamily:
     """The family of this name. Raises BadTask that lists the known ones."""
     if name not in FAMILIES:
         known = ", ".join(FAMILIES)
-        raise BadTask(f"{name!r} is unknown", f"known: {known}, your data.jsonl or file.py:make")
+        raise BadTask(
+            f"{name!r} is unknown", f"known: {known}, your data.jsonl or file.py:make", "task.ref"
+        )
     return FAMILIES[name]
 
 

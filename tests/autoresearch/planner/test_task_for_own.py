@@ -66,8 +66,8 @@ class TestRefusals:
         ("task", "named"),
         [
             ("data.json", "task: 'data.json' names no task; give data.jsonl or file.py:make"),
-            ("none.jsonl", "task.ref: there is no file none.jsonl"),
-            ("none.py:make", "task.ref: there is no file none.py"),
+            ("none.jsonl", "task: there is no file none.jsonl"),
+            ("none.py:make", "task: there is no file none.py"),
             ("revers", "task: 'revers' is unknown"),
         ],
     )
@@ -77,7 +77,7 @@ class TestRefusals:
 
     def test_what_tiny_cannot_write(self, data: Path) -> None:
         data.write_text(data.read_text() + json.dumps({"prompt": "Why?", "answer": "b"}))
-        with pytest.raises(Refusal, match=r"task\.ref: row 65: .* cannot write 'W\?'"):
+        with pytest.raises(Refusal, match=r"task: row 65: .* cannot write 'W\?'"):
             plan(str(data))
 
     def test_a_digest_set_by_hand(self, data: Path) -> None:

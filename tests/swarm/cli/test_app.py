@@ -184,7 +184,7 @@ class TestBadInput:
             (["--set", "task.ref=revers"], "task.ref: 'revers' is unknown"),
             (
                 ["--set", "task.args={}", "--set", "task.ref=none.jsonl"],
-                "task.ref: there is no file",
+                "task: there is no file",
             ),
             (["--set", "task.args.min=9"], "task.args: min 9 and max 5"),
             (["--set", "model.ref=./none"], "model.ref: "),
