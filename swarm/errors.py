@@ -1,10 +1,12 @@
 """What can go wrong, for both packages: refusals that the user can put right, faults of machines.
 
-A refusal is one line that names the field, the problem and the next step. A fault of the machines
-is a status of a run, never a reward.
+A refusal is one line that names the field, the problem and the next step: exit code 2. A fault of
+the machines, or of the user's reward, is a status of a run, never a reward: exit code 1. Both codes
+are given in one place, `swarm.cli.main`.
 """
 
 import difflib
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,11 +15,11 @@ _CUTOFF = 0.6
 
 
 class Refusal(Exception):
-    """The user can put this right: which field, what is wrong with it, what to do next."""
+    """The user can put this right: which field (a dotted path of the config, or an option), what is
+    wrong with it, what to do next."""
 
     def __init__(self, field: str, problem: str, next_step: str) -> None:
-        self._named = field
-        self.field = field or problem.split()[0]
+        self.field = field
         self.problem = problem
         self.next_step = next_step
 
@@ -26,8 +28,7 @@ class Refusal(Exception):
         return _restored, (type(self), dict(self.__dict__))
 
     def __str__(self) -> str:
-        where = f"{self._named}: " if self._named else ""
-        return f"{where}{self.problem}; {self.next_step}"
+        return f"{self.field}: {self.problem}; {self.next_step}"
 
 
 def _restored(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
@@ -36,39 +37,28 @@ def _restored(kind: type[Refusal], state: dict[str, Any]) -> Refusal:
     return error
 
 
-class BadTask(Refusal, ValueError):
+class BadTask(Refusal):
     """A task that cannot be used as it is."""
 
-    def __init__(self, problem: str, next_step: str, field: str = "task.ref") -> None:
+    def __init__(self, problem: str, next_step: str, field: str = "task") -> None:
         super().__init__(field, problem, next_step)
 
 
-class ModelUnavailable(Refusal, ValueError):
-    """A ref (`model.ref`) that leads to no model."""
+class ModelUnavailable(Refusal):
+    """A ref (`model.ref`) that leads to no model, or to one that cannot be run here."""
 
     def __init__(self, problem: str, next_step: str) -> None:
         super().__init__("model.ref", problem, next_step)
 
 
-class DeviceMissing(Refusal, ValueError):
-    """This machine has no such device, or torch was built without it."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "device",
-            "cuda is not there: torch finds no CUDA device",
-            "take auto or cpu, or install a torch built for CUDA",
-        )
-
-
-class BadAdapter(Refusal, ValueError):
+class BadAdapter(Refusal):
     """A folder that holds no adapter for this base model."""
 
     def __init__(self, folder: Path, problem: str, next_step: str) -> None:
         super().__init__("adapter", f"{folder} {problem}", next_step)
 
 
-class BadStorage(Refusal, ValueError):
+class BadStorage(Refusal):
     """Nothing can be kept under an address."""
 
     def __init__(self, address: str, cause: Exception | str, next_step: str) -> None:
@@ -113,6 +103,17 @@ class RayUnreachable(InfrastructureError, Refusal):
 
 class ClusterLost(InfrastructureError):
     """A Ray cluster that was in use stopped answering."""
+
+
+def blamed(error: BaseException, path: Path) -> str:
+    """What an exception of the user's file says, with the last line of that file that it names:
+    `ValueError: no rows (mine.py:3)`."""
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+    if isinstance(error, SyntaxError):  # says the line itself
+        return text
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == path.name]
+    return f"{text} ({path.name}:{lines[-1]})" if lines else text
 
 
 def closest(word: str, known: Iterable[str], cutoff: float = _CUTOFF) -> list[str]:

@@ -7,7 +7,6 @@ import typer
 from autoresearch.study.endings import Leased
 from swarm.cli.lazy import Entry, LazyGroup
 from swarm.cli.main import run
-from swarm.errors import InfrastructureError, Refusal
 
 DONE, FAILED, BAD_INPUT, PAUSED, BUDGET, LEASED = range(6)
 
@@ -59,20 +58,12 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    run(app, _exit_code)
+    run(app, _held)
 
 
-def _exit_code(error: Exception) -> int | None:
-    """The exit code of an error with a message for the user; None for a defect of ours."""
-    match error:
-        case Refusal():
-            return BAD_INPUT
-        case Leased():
-            return LEASED
-        case InfrastructureError():
-            return FAILED
-        case _:
-            return None
+def _held(error: Exception) -> int | None:
+    """The exit code of a study that another process holds; None for any other error."""
+    return LEASED if isinstance(error, Leased) else None
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def doctor(
 def _checks(home: Home, scratch: Path) -> Iterator[Check]:
     yield _python()
     yield _tried("home", lambda: _home(home), "set AUTORESEARCH_HOME to a folder you may write")
-    yield _disk(home)
+    yield _tried("disk", lambda: _disk(home), "set AUTORESEARCH_HOME to a folder that exists")
     yield _tried("torch", _torch, "install the pinned torch: make install")
     yield _tried("model", _model, "install the package anew")
     yield _tried("ray", lambda: _ray(scratch), "see the message; `ray stop` ends stale clusters")

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from swarm import models
-from swarm.errors import FetchFailed, Refusal, did_you_mean
+from swarm.errors import Refusal, did_you_mean
 from swarm.models import smollm2, tiny
 
 #: Of each model its line, and what brings it where it is not here.
@@ -89,12 +89,8 @@ def add(
         raise _no_such("add", name, did_you_mean(name, [smollm2.NAME]))
     disable_progress_bars()  # transformers' own would cut through the status line
     console = Console(highlight=False)
-    try:
-        with console.status(f"adding {name}") as status:
-            folder = smollm2.add(lambda stage: status.update(f"{stage} ..."))
-    except FetchFailed as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from error
+    with console.status(f"adding {name}") as status:
+        folder = smollm2.add(lambda stage: status.update(f"{stage} ..."))
     console.print(f"{name} is in {folder}", soft_wrap=True)
     console.print(smollm2.ABOUT, soft_wrap=True)
 

@@ -32,7 +32,8 @@ def show(
     if as_csv:
         sys.stdout.write(trials_csv(facts))
         return
-    text = _report_file(home, study, "claims.json" if as_json else "report.md").read_text("utf-8")
+    path = _report_file(home, study, "claims.json" if as_json else "report.md")
+    text = path.read_text("utf-8", errors="replace")
     if as_json or not sys.stdout.isatty():
         sys.stdout.write(text)
         return

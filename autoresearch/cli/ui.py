@@ -25,7 +25,9 @@ _POLL_SECONDS = 0.2
 
 
 def ui(
-    port: int = typer.Option(_PORT, help="Port on the loopback interface; 0 takes a free one."),
+    port: int = typer.Option(
+        _PORT, min=0, max=65535, help="Port on the loopback interface; 0 takes a free one."
+    ),
 ) -> None:
     """Start MLflow's UI and print the page of the newest study's runs; Ctrl-C ends it."""
     home = Home.locate(os.environ, Path.cwd())

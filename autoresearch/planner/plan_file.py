@@ -2,22 +2,23 @@
 
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.task_for import require_usable
 from autoresearch.study.plan import Plan
 from swarm.config.paths import first_problem
+from swarm.config.yaml_file import read_yaml
 from swarm.disk.folder import write_atomically
 from swarm.errors import Refusal
 
 
 def write_plan(path: Path, plan: Plan) -> None:
-    """Write all of a plan. Raises Refusal for a folder that is not there."""
+    """Write all of a plan. Raises Refusal for a folder that is not there, and for a folder."""
+    if path.is_dir():
+        raise Refusal("out", f"{path} is a folder", "name a file in it")
     if not path.absolute().parent.is_dir():
         raise Refusal("out", f"there is no folder {path.absolute().parent}", "make it first")
     yaml = YAML()
@@ -31,14 +32,7 @@ def write_plan(path: Path, plan: Plan) -> None:
 def read_plan(path: Path) -> Plan:
     """The plan of a file, linted as any plan. Raises Refusal that names what is wrong with it."""
     try:
-        raw: Any = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Refusal("plan", f"{path}: {error.strerror}", "give a YAML file") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise Refusal("plan", f"{path} cannot be read as YAML ({line})", "correct it") from None
-    try:
-        plan = Plan.model_validate(raw)
+        plan = Plan.model_validate(read_yaml(path, "plan"))
     except ValidationError as error:
         raise Refusal("plan", f"{path}: {first_problem(error)}", "correct it") from None
     require_clean(plan)

@@ -1,11 +1,15 @@
 """Which planner `--planner` names: the offline one, or the user's own."""
 
 import importlib.util
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from autoresearch.planner.offline import intent_of
-from autoresearch.planner.seam import Planner
-from swarm.errors import Refusal, did_you_mean
+from autoresearch.planner.seam import Planner, Question
+from autoresearch.study.intent import Intent
+from swarm.errors import Refusal, blamed, did_you_mean
 
 BUILT_IN = ("offline",)
 
@@ -13,7 +17,8 @@ BUILT_IN = ("offline",)
 def planner_named(name: str) -> Planner:
     """The planner of `--planner`: `offline`, or the user's own as `file.py:function`.
 
-    Raises Refusal for one that is not there. Runs the file.
+    Raises Refusal for one that is not there, and so does the planner where the user's function
+    raises or makes no Intent. Runs the file.
     """
     if name == "offline":
         return intent_of
@@ -29,8 +34,26 @@ def planner_named(name: str) -> Planner:
             "planner", f"{path} is not a Python file", "give the path as file.py:function"
         )
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    _run(path, partial(spec.loader.exec_module, module))
     planner: Planner | None = getattr(module, function, None)
     if not callable(planner):
         raise Refusal("planner", f"{path} has no function {function!r}", "name one after the ':'")
-    return planner
+    return partial(_asked, path, planner)
+
+
+def _asked(path: Path, planner: Planner, question: Question) -> Intent:
+    intent = _run(path, partial(planner, question))
+    if not isinstance(intent, Intent):
+        made = type(intent).__name__
+        raise Refusal("planner", f"{path} made a {made} of the question", "return an Intent")
+    return intent
+
+
+def _run(path: Path, code: Callable[[], Any]) -> Any:
+    """What the user's code makes. Raises Refusal for whatever it raises."""
+    try:
+        return code()
+    except Refusal:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Refusal("planner", f"it raised {blamed(error, path)}", f"correct {path}") from error

@@ -11,7 +11,7 @@ from swarm import tasks
 from swarm.config.base import JsonValue
 from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
-from swarm.errors import BadTask, Refusal, did_you_mean
+from swarm.errors import Refusal, did_you_mean
 from swarm.models import tiny
 
 _PROMPTS = "evaluation.prompts"
@@ -90,10 +90,7 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
-    try:
-        task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
-    except ValueError as error:
-        raise _bad_input(error) from None
+    task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
     asked = train.evaluation.prompts
     held_out = len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
@@ -105,23 +102,14 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
 
 
 def require_usable(plan: Plan) -> None:
-    """Raise Refusal when the user's files are no longer those that the plan was made with, or
-    when they hold what some arm cannot ask of `tiny`. Other models are asked by their trials."""
-    for ref in filter(tasks.is_own, plan.tasks):
+    """Raise Refusal for a task that cannot be had with its arguments, and where the user's files
+    are no longer those that the plan was made with, or hold what some arm cannot ask of `tiny`.
+    Other models are asked by their trials."""
+    for ref in plan.tasks:
         configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
-        try:
-            task = tasks.load(configs[0].task)
-            if plan.model == tiny.NAME:
-                from swarm.models.tokenizer import build_tokenizer
+        task = tasks.load(configs[0].task)
+        if tasks.is_own(ref) and plan.model == tiny.NAME:
+            from swarm.models.tokenizer import build_tokenizer
 
-                for config in configs:
-                    task.check(build_tokenizer(), config)
-        except ValueError as error:
-            raise _bad_input(error) from None
-
-
-def _bad_input(error: ValueError) -> Refusal:
-    if isinstance(error, BadTask):
-        field = "task" if error.field == "task.ref" else error.field
-        return Refusal(field, error.problem, error.next_step)
-    return Refusal("task", str(error), "give another value")
+            for config in configs:
+                task.check(build_tokenizer(), config)

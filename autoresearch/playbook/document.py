@@ -9,9 +9,10 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
 
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
+from swarm.config.yaml_file import BROKEN
 
 Place = Sequence[str | int]
 
@@ -50,6 +51,7 @@ def _parse(path: Path, changed: int, size: int) -> Document:
     """The document of a file as it stood at `changed` (nanoseconds), `size` bytes long."""
     try:
         tree = YAML(typ="rt", pure=True).load(path.read_text(encoding="utf-8"))
+        values = to_jsonable_python(tree, serialize_unknown=True, bytes_mode="base64")
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
@@ -57,10 +59,9 @@ def _parse(path: Path, changed: int, size: int) -> Document:
         raise MalformedPlaybook(
             path, [Problem("PB001", f"not YAML: {problem}", line=line)]
         ) from None
-    except (YAMLError, UnicodeDecodeError) as error:
+    except BROKEN as error:
         text = str(error).split("\n")[0]
         raise MalformedPlaybook(path, [Problem("PB001", f"not YAML: {text}", line=1)]) from None
     if not isinstance(tree, CommentedMap):
         raise MalformedPlaybook(path, [Problem("PB001", "no mapping of keys to values", line=1)])
-    plain = to_jsonable_python(tree, serialize_unknown=True, bytes_mode="base64")
-    return Document(path, plain, tree)
+    return Document(path, values, tree)

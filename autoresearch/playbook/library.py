@@ -136,7 +136,7 @@ def overlay(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
 
 def _ours(folder: Path) -> Iterator[Path]:
     if folder.is_dir():
-        for path in sorted(folder.glob("*.yaml")):
+        for path in filter(Path.is_file, sorted(folder.glob("*.yaml"))):
             if "autoresearch/playbook" in path.read_text(encoding="utf-8", errors="replace"):
                 yield path
 

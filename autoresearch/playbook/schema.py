@@ -113,7 +113,7 @@ class ProfileSettings(Settings):
 
     pilot: int = Field(ge=2, description="A/A seeds of the control arm")
     tuning_seeds: int = Field(default=1, ge=1)
-    candidates: int = Field(default=3, ge=2, description="tuned values that are tried")
+    candidates: int = Field(default=3, ge=2, le=100, description="tuned values that are tried")
     looks: tuple[int, ...] = Field(min_length=1, description="seeds per arm at each look")
     tasks: tuple[str, ...] | None = Field(default=None, min_length=1)
     minutes: float | None = Field(default=None, gt=0)

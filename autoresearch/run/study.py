@@ -126,7 +126,8 @@ def run_study(
         metrics = metrics_of(facts.plan) if facts.plan is not None else ()
         with Projector(home, study, facts.topic, metrics) as projector:
             with _recorded(ledger, study) as ending:
-                models.ensure(ledger.options(study)["model"])
+                if facts.plan is not None:
+                    models.ensure(facts.plan.model)
                 with (
                     _counted(ledger, facts, more_seconds) as budget,
                     _machines(home, study, ray_address, entry) as cluster,

@@ -2,8 +2,8 @@
 
 
 class TaskFailed(Exception):
-    """The user's task or reward failed in a trial, and would in the others: the study cannot go on.
-    The message names the function and the row."""
+    """A trial was refused, or the user's reward failed in it, and would in the others: the study
+    cannot go on. The message names the field, or the function and the row."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(f"{cause}; correct it and start anew")

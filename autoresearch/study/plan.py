@@ -152,6 +152,12 @@ class Plan(Settings):
             for name in (h.arm, h.versus):
                 if name not in arms:
                     raise ValueError(f"hypothesis {h.id} names the unknown arm {name!r}")
+        for arm in self.arms:
+            for factor in self.treatments:
+                if factor.name not in arm.levels:
+                    raise ValueError(f"arm {arm.id} has no level of {factor.name}")
+                if factor.is_replicate and arm.levels[factor.name] not in factor.levels:
+                    raise ValueError(f"arm {arm.id} is not a copy that {factor.name} lists")
         return self
 
     @property

@@ -6,7 +6,6 @@ import typer
 
 from swarm.cli.lazy import Entry, LazyGroup
 from swarm.cli.main import run
-from swarm.errors import Refusal, RewardFailed
 
 DONE, FAILED, BAD_INPUT = range(3)
 
@@ -41,14 +40,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    run(app, _exit_code)
-
-
-def _exit_code(error: Exception) -> int | None:
-    """The exit code of an error with a message for the user; None for a defect of ours."""
-    if isinstance(error, Refusal):
-        return BAD_INPUT
-    return FAILED if isinstance(error, RewardFailed) else None
+    run(app)
 
 
 if __name__ == "__main__":

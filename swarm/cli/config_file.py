@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
-from swarm.errors import BadTask, Refusal, did_you_mean
+from swarm.config.yaml_file import read_yaml
+from swarm.errors import Refusal, did_you_mean
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
@@ -20,8 +19,7 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     without loading a model. The digest of the user's own task is filled in.
 
     A task's path is relative to the file, in a pair to the working folder. `supervised` puts the
-    `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal, BadTask or
-    ModelUnavailable.
+    `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal.
     """
     raw = _read_yaml(path)
     _make_absolute(raw, path.parent)
@@ -35,13 +33,7 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        raw = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise Refusal("config", f"{path}: {error.strerror}", "give a YAML file") from None
-    except (YAMLError, UnicodeDecodeError) as error:
-        line = " ".join(str(error).split())
-        raise Refusal("config", f"{path} is not YAML ({line})", "correct it") from None
+    raw = read_yaml(path, "config")
     if raw is None:
         return {}
     if not isinstance(raw, dict):
@@ -73,6 +65,9 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
     if first["type"] == "extra_forbidden":
         raise Refusal(where, "there is no such setting", _meant(first["loc"])) from None
     message = first["msg"].removeprefix("Value error, ")
+    named, _, problem = message.partition(" ")
+    if named.startswith(where):  # what cannot be combined names its first field itself
+        where, message = named, problem
     raise Refusal(where, message, "give another value") from None
 
 
@@ -85,12 +80,7 @@ def _meant(place: Sequence[int | str]) -> str:
 
 
 def _with_task(config: TrainConfig) -> TrainConfig:
-    """The config with the digest of its task; every error of the task is the user's."""
-    try:
-        task = tasks.load(config.task)
-        task.evaluation(config.evaluation.prompts)
-    except BadTask:
-        raise
-    except ValueError as error:
-        raise Refusal("", str(error), "give another value") from None
+    """The config with the digest of its task, loaded once."""
+    task = tasks.load(config.task)
+    task.evaluation(config.evaluation.prompts)
     return config.with_values({"task.digest": task.digest})

@@ -13,17 +13,27 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
+from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed
+
 FAILED, BAD_INPUT = 1, 2
+
+#: Characters of a path that an error line shows.
+LONGEST = 80
+
+#: Paths that cannot be those of files: the user's to correct.
+NO_FILE = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR}
 
 #: Errors of the disk, or of what may be done on it: the user's to mend.
 OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES}
 
 
-def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoReturn:
+def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error: None) -> NoReturn:
     """Run `app` on the words of the command line and exit.
 
-    `exit_code` knows the code of an error with a message for the user, and gives None for a defect,
-    which is raised. An error's line goes to stderr; with `--json` stdout gets
+    A refusal ends with 2, a fault of the machines or of the user's reward with 1. `own` gives the
+    code of an error that this app alone has, None for any other. A defect is raised.
+
+    An error's line goes to stderr; with `--json` stdout gets
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
@@ -38,9 +48,11 @@ def run(app: typer.Typer, exit_code: Callable[[Exception], int | None]) -> NoRet
             sys.exit(BAD_INPUT)
         _end(_usage(error), BAD_INPUT)
     except Exception as error:
-        known = exit_code(error)
+        known = own(error) or _exit_code(error)
         if known is not None:
             _end(_parts(error), known, str(error))
+        if isinstance(error, OSError) and error.errno in NO_FILE:
+            _end(_path(error), BAD_INPUT)
         disk = _disk(error)
         if disk is None:
             raise
@@ -52,6 +64,14 @@ def wants_json(words: Sequence[str]) -> bool:
     """Whether `--json` is among the options of a command line."""
     options = words[: words.index("--")] if "--" in words else words
     return "--json" in options
+
+
+def _exit_code(error: Exception) -> int | None:
+    """The exit code of an error with a message for the user; None for any other."""
+    if isinstance(error, Refusal):
+        return BAD_INPUT
+    faults = (InfrastructureError, RewardFailed, FetchFailed)
+    return FAILED if isinstance(error, faults) else None
 
 
 def _end(parts: dict[str, str | None], code: int, text: str = "") -> NoReturn:
@@ -68,6 +88,13 @@ def _parts(error: Exception) -> dict[str, str | None]:
     if all(hasattr(error, name) for name in names):
         return {name: getattr(error, name) or None for name in names}
     return {"field": None, "problem": str(error), "next_step": None}
+
+
+def _path(error: OSError) -> dict[str, str | None]:
+    """What a path says that cannot be a file's."""
+    named = str(error.filename)
+    shown = named if len(named) <= LONGEST else f"{named[:LONGEST]}…"
+    return {"field": shown, "problem": os.strerror(error.errno or 0), "next_step": "give a file"}
 
 
 def _disk(error: Exception) -> dict[str, str | None] | None:

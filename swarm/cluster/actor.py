@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import RunResult, manifest_digest
-from swarm.errors import BadTask, RewardFailed
+from swarm.errors import Refusal, RewardFailed
 
 TRAIN = "swarm.train.loop:train"
 
@@ -31,7 +31,7 @@ class Job:
 @dataclass(frozen=True)
 class Outcome:
     """How a job ended, as its own process saw it; `lost`: that died without saying so. `final`:
-    the user's task or reward failed, and would again."""
+    it was refused, or the user's reward failed, and would again."""
 
     status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
@@ -60,7 +60,7 @@ def run_job(job: Job) -> Outcome:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)
         result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
-    except (BadTask, RewardFailed) as error:
+    except (Refusal, RewardFailed) as error:
         traceback.print_exc()
         return Outcome("failed", one_line(str(error)), final=True)
     except Exception as error:

@@ -122,7 +122,7 @@ class AlgorithmSettings(Settings):
         if not isinstance(data, Mapping):
             return data
         name = data.get("name", "default")
-        if name not in PRESETS:
+        if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(f"unknown algorithm {name!r}; known: {', '.join(PRESETS)}")
         return merged(PRESETS[name], data)
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from swarm.config.base import JsonValue
+from swarm.config.yaml_file import BROKEN
 from swarm.errors import Refusal
 
 _PATH = re.compile(r"[a-z_]+(?:\.[a-z0-9_]+)*")
@@ -44,7 +44,7 @@ def single_values(values: Mapping[str, Value]) -> dict[str, JsonValue]:
 def _value(pair: str, text: str) -> Value:
     try:
         value: Any = YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
+    except BROKEN:
         value = text.strip()
     if isinstance(value, dict) and all(_is_scalar(inner) for inner in value.values()):
         return {str(name): inner for name, inner in value.items()}

@@ -25,6 +25,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from swarm.errors import Refusal
+
 METRICS, ROLLOUTS, EVENTS = "metrics.jsonl", "rollouts.jsonl", "events.jsonl"
 CONFIG, RESULT, MANIFEST = "config.yaml", "result.json", "manifest.json"
 CHECKPOINTS, ADAPTER, DIVERGED = "checkpoints", "adapter", "diverged"
@@ -94,14 +96,18 @@ class RunWriter:
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON rows of a file; a last line cut short by a crash is left out."""
+    """The JSON rows of a file; a last line cut short by a crash is left out. Raises Refusal for one
+    that was damaged."""
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as file:
-        for line in file:
-            if not line.endswith("\n"):
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
                 return
-            yield json.loads(line)
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise _damaged(path, f" line {number}") from None
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -119,9 +125,14 @@ def read_series(folder: Path, metric: str) -> list[tuple[int, float, float]]:
 
 
 def read_result(folder: Path) -> RunResult | None:
-    """The run's result, or None while it has not ended."""
+    """The run's result, or None while it has not ended. Raises Refusal for one that was damaged."""
     path = folder / RESULT
-    return RunResult(**json.loads(path.read_text())) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        return RunResult(**json.loads(path.read_bytes()))
+    except (ValueError, TypeError):
+        raise _damaged(path) from None
 
 
 def manifest_digest(folder: Path) -> str | None:
@@ -175,6 +186,10 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _damaged(path: Path, where: str = "") -> Refusal:
+    return Refusal("out", f"{path}{where} is not what a run writes", "train into a new folder")
 
 
 def _changed_records(name: str, sealed: dict[str, Any], found: dict[str, Any]) -> list[Damage]:

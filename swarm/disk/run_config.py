@@ -3,10 +3,13 @@
 from io import StringIO
 from pathlib import Path
 
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from swarm.config.train import TrainConfig
+from swarm.config.yaml_file import read_yaml
 from swarm.disk.folder import CONFIG, write_atomically
+from swarm.errors import Refusal
 
 
 def write_config(config: TrainConfig, folder: Path) -> None:
@@ -17,6 +20,9 @@ def write_config(config: TrainConfig, folder: Path) -> None:
 
 
 def read_config(folder: Path) -> TrainConfig:
-    """The config a run folder was trained with."""
-    with (folder / CONFIG).open(encoding="utf-8") as file:
-        return TrainConfig.model_validate(YAML(typ="safe").load(file))
+    """The config a run folder was trained with. Raises Refusal where it was damaged since."""
+    path = folder / CONFIG
+    try:
+        return TrainConfig.model_validate(read_yaml(path, "out"))
+    except ValidationError:
+        raise Refusal("out", f"{path} is not a run's", "train into a new folder") from None

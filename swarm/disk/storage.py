@@ -34,7 +34,7 @@ class Storage:
         self.address = str(address if "://" in str(address) else Path(address).absolute())
         try:
             found: tuple[AbstractFileSystem, str] = url_to_fs(self.address)
-        except (ImportError, ValueError) as error:
+        except Exception as error:  # every filesystem has errors of its own
             next_step = "correct the URL, or install its package"
             raise BadStorage(self.address, error, next_step) from None
         self._files, self._root = found[0], found[1].rstrip("/")
@@ -48,7 +48,7 @@ class Storage:
         try:
             self.write(PROBE, [])
             self.remove(PROBE)
-        except OSError as error:
+        except Exception as error:  # every filesystem has errors of its own
             raise BadStorage(self.address, error, "give a place that can be written to") from None
 
     def write(self, name: str, files: Iterable[tuple[str, bytes]]) -> None:

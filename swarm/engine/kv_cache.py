@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
+from swarm.errors import ModelUnavailable
+
 #: A new cache reserves up to this many bytes for columns that its rows may need later. On a CPU
 #: they take memory only once written, while growing the cache copies all of it.
 AT_ONCE = 2**31
@@ -45,12 +47,13 @@ class PromptCache(Cache):  # type: ignore[misc]
         return query_length, 0
 
     def stacked(self) -> Tensor:
-        """[L, 2, R, K, W, D]. Raises ValueError where not all keys and values have one shape."""
+        """[L, 2, R, K, W, D]. Raises ModelUnavailable where keys and values differ in shape."""
         shapes = {tensor.shape for pair in self.found for tensor in pair}
         if len(shapes) != 1:
-            raise ValueError(
-                "model.ref: the engine serves decoders whose layers all keep keys and values of "
-                f"one shape, and this one keeps {sorted(map(tuple, shapes))}"
+            raise ModelUnavailable(
+                "the engine serves decoders whose layers all keep keys and values of one shape, "
+                f"and this one keeps {sorted(map(tuple, shapes))}",
+                "take a model whose layers are alike",
             )
         return torch.stack([torch.stack(pair) for pair in self.found])
 

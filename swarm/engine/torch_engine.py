@@ -16,6 +16,7 @@ from swarm.engine.kv_cache import RowCache
 from swarm.engine.prefill import Admitted, Prompts
 from swarm.engine.prepacked import PackedBase
 from swarm.engine.trunk import Trunk
+from swarm.errors import ModelUnavailable
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
@@ -26,11 +27,13 @@ MAX_ROWS = 256
 #: prefill costs at least about one decoding step, however few its prompts.
 REFILL_SHARE = 0.125
 
+_FULL_ATTENTION = "take a model whose layers all attend to everything before"
+
 
 class TorchEngine:
     """Samples from a causal language model of transformers and the adapters it hosts. Every layer
-    must attend to all that went before; a model with sliding windows is refused with a ValueError
-    naming `model.ref`."""
+    must attend to all that went before; a model with sliding windows is refused
+    (ModelUnavailable)."""
 
     def __init__(
         self, host: AdapterHost, stop_tokens: frozenset[int], max_rows: int = MAX_ROWS
@@ -124,8 +127,11 @@ def _refuse_windows(config: Any, context: float) -> None:
     window = getattr(config, "sliding_window", None)
     sliding = not kinds or "sliding_attention" in kinds
     if kinds - {"full_attention", "sliding_attention"}:
-        raise ValueError(f"model.ref: the engine serves full attention, not layers of {kinds}")
+        raise ModelUnavailable(
+            f"the engine serves full attention, not layers of {kinds}", _FULL_ATTENTION
+        )
     if window is not None and sliding and window < context:
-        raise ValueError(
-            f"model.ref: the engine serves full attention, and this model sees {window} tokens back"
+        raise ModelUnavailable(
+            f"the engine serves full attention, and this model sees {window} tokens back",
+            _FULL_ATTENTION,
         )

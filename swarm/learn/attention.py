@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import AttentionInterface
 
+from swarm.errors import ModelUnavailable
 from swarm.learn.packing import Bucket, PackedTrees
 
 NAME = "token_tree"
@@ -86,10 +87,13 @@ def tree_attention(
     **options: Any,
 ) -> tuple[Tensor, None]:
     """What a decoder layer calls: [1, heads, N, D] each, the result is [1, N, heads, D]. Raises
-    ValueError for a model whose attention is more than a softmax over scaled scores."""
+    ModelUnavailable where attention is more than a softmax over scaled scores."""
     used = [name for name in _OTHER_MATHS if options.get(name) is not None]
     if used:
-        raise ValueError(f"{type(module).__name__} uses {used[0]}, which cannot be trained here")
+        raise ModelUnavailable(
+            f"its {type(module).__name__} uses {used[0]}, which cannot be trained here",
+            "take a model of plain attention",
+        )
     q_NHD, k_NKD, v_NKD = (x[0].transpose(0, 1) for x in (query, key, value))
     return token_tree.attend(q_NHD, k_NKD, v_NKD, scaling, sliding_window)[None], None
 

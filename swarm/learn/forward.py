@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from swarm.errors import ModelUnavailable
 from swarm.learn.attention import TreeAttention, along_trees
 from swarm.learn.head import score
 from swarm.learn.packing import pack
@@ -34,8 +35,8 @@ def trained_logprobs(
     """Log-probabilities at `temperature` of every masked-in token, concatenated tree by tree,
     node by node, token by token. Differentiable; `entropy` is, if `entropy_grad`.
 
-    The caller has made the policy active for all rows. Raises ValueError for a model that has
-    layers other than plain attention.
+    The caller has made the policy active for all rows. Raises ModelUnavailable for a model
+    that has layers other than plain attention.
     """
     device = next(model.parameters()).device
     config: Any = model.config
@@ -49,9 +50,10 @@ def trained_logprobs(
             token_tree=attention,
         )
     if attention.calls != config.num_hidden_layers:
-        raise ValueError(
+        raise ModelUnavailable(
             f"{type(model).__name__} has {config.num_hidden_layers} layers, {attention.calls} of "
-            "them plain attention: only decoders of nothing else can be trained"
+            "them plain attention",
+            "take a decoder of nothing else",
         )
     predictors = torch.as_tensor(packed.predictors_M, device=device)
     hidden_MD = output.last_hidden_state[0].index_select(0, predictors)

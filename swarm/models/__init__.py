@@ -1,7 +1,7 @@
 """Where a base model comes from.
 
 A ref (`model.ref`, `--model`) is a name from `names()`, a local folder in Hugging Face format, or a
-hub id `org/name`. All functions here work without torch and raise ModelUnavailable, a Refusal, for
+hub id `org/name`. All functions here work without torch and raise ModelUnavailable for
 a ref that leads to no model.
 """
 

@@ -195,12 +195,20 @@ def missing_file(folder: Path) -> str | None:
     if not (folder / "config.json").is_file():
         return "config.json"
     index = folder / f"{WEIGHTS}.index.json"
-    sharded = index.is_file()
-    weights = set(json.loads(index.read_text())["weight_map"].values()) if sharded else {WEIGHTS}
-    for name in sorted(weights):
+    for name in _shards(index) if index.is_file() else [WEIGHTS]:
         if not (folder / name).is_file():
-            return str(name)
+            return name
     tokenizers = ("tokenizer.json", "tokenizer.model", "vocab.json")
     if not any((folder / name).is_file() for name in tokenizers):
         return "tokenizer.json"
     return None
+
+
+def _shards(index: Path) -> list[str]:
+    """The files that hold a model's weights. Raises ModelUnavailable for a broken index."""
+    try:
+        return sorted({str(name) for name in json.loads(index.read_bytes())["weight_map"].values()})
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ModelUnavailable(
+            f"{index} does not map weights to files", "copy the model's folder anew"
+        ) from None

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
 
 from swarm.config.parts import ModelSettings, PolicySettings
 from swarm.errors import BadAdapter
@@ -31,22 +32,24 @@ def find_adapter(folder: Path) -> Path:
 def load_adapter(host: AdapterHost, folder: Path, slot: str) -> None:
     """Put the LoRA adapter in `folder` on `slot` of the base. Raises BadAdapter where it uses
     another forward pass, or does not fit this base."""
-    settings: dict[str, Any] = json.loads((folder / CONFIG_FILE).read_text())
+    settings, scale, tensors = _read(folder)
     used = [name for name in _OTHER_MATHS if settings.get(name)]
     if used or settings.get("peft_type", "LORA") != "LORA":
         raise BadAdapter(folder, f"uses {used or settings['peft_type']}", "plain LoRA can be run")
-    scale = settings["lora_alpha"] / settings["r"]
-    tensors = load_file(folder / WEIGHTS_FILE)
     names = {key.rpartition(".lora_")[0] for key in tensors}
     for name in sorted(names):
         layer = host.layers.get(name.removeprefix("base_model.model."))
         if layer is None:
             raise BadAdapter(folder, f"adapts {name}, which this base has not", "take its own base")
-        a, b = (tensors[f"{name}.lora_{x}.weight"].float() for x in "AB")
+        a, b = (tensors.get(f"{name}.lora_{x}.weight") for x in "AB")
+        if a is None or b is None:
+            raise BadAdapter(folder, f"holds half a pair at {name}", "export it again")
         if (a.shape[1], b.shape[0]) != (layer.base.in_features, layer.base.out_features):
             raise BadAdapter(folder, f"has another shape at {name}", "take its own base")
         where = layer.base.weight.device
-        layer.pairs[slot] = Pair(nn.Parameter(a.to(where)), nn.Parameter(b.to(where)), scale)
+        layer.pairs[slot] = Pair(
+            nn.Parameter(a.float().to(where)), nn.Parameter(b.float().to(where)), scale
+        )
 
 
 def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folder: Path) -> None:
@@ -75,3 +78,17 @@ def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folde
         base_model_name_or_path=model.ref,
         inference_mode=True,
     ).save_pretrained(folder)
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], float, dict[str, Tensor]]:
+    """An adapter's settings, its scale and its tensors. Raises BadAdapter for broken files."""
+    try:
+        settings: dict[str, Any] = json.loads((folder / CONFIG_FILE).read_bytes())
+        return (
+            settings,
+            settings["lora_alpha"] / settings["r"],
+            load_file(folder / WEIGHTS_FILE),
+        )
+    except (ValueError, KeyError, TypeError, ZeroDivisionError, SafetensorError) as error:
+        problem = f"cannot be read ({type(error).__name__}: {error})"
+        raise BadAdapter(folder, problem, "export it again") from None

@@ -7,7 +7,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from swarm import models
 from swarm.config.parts import ModelSettings
-from swarm.errors import DeviceMissing, ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.policy.lora import AdapterHost
 
 #: Settings that change the logits after the LM head; sampler and learner call the head alone.
@@ -25,9 +25,8 @@ class Base:
 
 
 def load_base(settings: ModelSettings, device: str) -> Base:
-    """Load a base in eval mode (no dropout). Raises ModelUnavailable, a ValueError naming the
-    field, when `settings.ref` leads to no model or to one that transformers cannot read, and
-    DeviceMissing."""
+    """Load a base in eval mode (no dropout). Raises ModelUnavailable when `settings.ref` leads to
+    no model or to one that transformers cannot read, Refusal for a device that is not there."""
     where = torch.device(usable_device(device))
     folder = models.ensure(settings.ref)
     try:
@@ -35,7 +34,7 @@ def load_base(settings: ModelSettings, device: str) -> Base:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, settings.dtype), trust_remote_code=False
         )
-    except (OSError, ValueError) as error:
+    except Exception as error:  # transformers names no class of errors for a broken folder
         raise ModelUnavailable(
             f"transformers cannot read {settings.ref!r} in {folder}",
             next(iter(str(error).strip().splitlines()), "no message"),
@@ -60,9 +59,14 @@ def _stop_tokens(ref: str, ends: int | list[int] | None) -> frozenset[int]:
 
 
 def usable_device(device: str) -> str:
-    """`cpu` or `cuda`, of a setting that may be `auto`. Raises DeviceMissing."""
+    """`cpu` or `cuda`, of a setting that may be `auto`. Raises Refusal for CUDA that is not there:
+    no such device, or a torch that was built without it."""
     if device == "cuda" and not torch.cuda.is_available():
-        raise DeviceMissing
+        raise Refusal(
+            "device",
+            "cuda is not there: torch finds no CUDA device",
+            "take auto or cpu, or install a torch built for CUDA",
+        )
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     return device

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import MappingProxyType, ModuleType
 
 from swarm.config.parts import TaskSettings
-from swarm.errors import BadTask
+from swarm.errors import BadTask, did_you_mean
 from swarm.tasks import code as code_of_user
 from swarm.tasks import judges, own, own_rows, task_family
 from swarm.tasks.builtin import BuiltIn, levels_of
@@ -41,11 +41,13 @@ FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
 
 
 def load(settings: TaskSettings) -> Task:
-    """The task of these settings. Raises ValueError naming the field for one that cannot be used,
-    and BadTask where the user's files are no longer those of `settings.digest`."""
+    """The task of these settings. Raises BadTask for one that cannot be used, and where the user's
+    files are no longer those of `settings.digest`."""
     known = rewards(settings.ref)
     if settings.reward not in known:
-        raise ValueError(f"task.reward {settings.reward!r} is unknown; known: {', '.join(known)}")
+        raise BadTask(
+            f"{settings.reward!r} is unknown", did_you_mean(settings.reward, known), "task.reward"
+        )
     ref = own_ref(settings.ref)
     if ref is None:
         builtin = family(settings.ref)
@@ -72,11 +74,11 @@ def names() -> tuple[str, ...]:
 
 
 def family(name: str) -> TaskFamily:
-    """The family of this name. Raises ValueError that lists the known ones."""
+    """The family of this name. Raises BadTask that lists the known ones."""
     if name not in FAMILIES:
         known = ", ".join(FAMILIES)
-        raise ValueError(
-            f"task.ref {name!r} is unknown; known: {known}, and your data.jsonl or file.py:make"
+        raise BadTask(
+            f"{name!r} is unknown", f"known: {known}, your data.jsonl or file.py:make", "task.ref"
         )
     return FAMILIES[name]
 

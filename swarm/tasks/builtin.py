@@ -8,6 +8,7 @@ import numpy as np
 
 from swarm.config.base import JsonValue
 from swarm.config.train import TrainConfig
+from swarm.errors import BadTask
 from swarm.tasks.task import Score
 from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out
 
@@ -35,9 +36,11 @@ class BuiltIn:
     def evaluation(self, count: int) -> list[Problem]:
         problems = held_out(self.family, count, self.levels)
         if len(problems) < count:
-            raise ValueError(
-                f"evaluation.prompts {count} is more than the {len(problems)} held-out prompts "
-                f"that {self.name!r} has at levels {self.levels[0]} to {self.levels[1]}"
+            raise BadTask(
+                f"{count} is more than the {len(problems)} held-out prompts that {self.name!r} has "
+                f"at levels {self.levels[0]} to {self.levels[1]}",
+                "ask for fewer, or set other levels",
+                "evaluation.prompts",
             )
         return problems
 
@@ -62,12 +65,16 @@ class BuiltIn:
 def levels_of(family: TaskFamily, args: Mapping[str, JsonValue]) -> tuple[int, int]:
     """The inclusive range of levels from `args` (min, max) or the family's own.
 
-    Raises ValueError naming the argument when it is unknown, not an integer, or an empty range.
+    Raises BadTask naming the argument when it is unknown, not an integer, or an empty range.
     """
     unknown = set(args) - {"min", "max"}
     if unknown:
-        raise ValueError(f"task.args.{sorted(unknown)[0]} is unknown; known: min, max")
+        raise BadTask("it is unknown", "known: min, max", f"task.args.{sorted(unknown)[0]}")
     low, high = args.get("min", family.levels[0]), args.get("max", family.levels[1])
     if not isinstance(low, int) or not isinstance(high, int) or not 1 <= low <= high:
-        raise ValueError(f"task.args min {low!r} and max {high!r} are not a range of whole numbers")
+        raise BadTask(
+            f"min {low!r} and max {high!r} are not a range of whole numbers",
+            "give whole numbers from 1, min at most max",
+            "task.args",
+        )
     return low, high

@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from swarm.config.base import JsonValue, canonical_digest
-from swarm.errors import BadTask
+from swarm.errors import BadTask, blamed
 from swarm.tasks.judges import OwnJudge
 from swarm.tasks.own_rows import Rows, from_file, from_values
 from swarm.tasks.refs import OwnRef
@@ -30,9 +30,9 @@ def made(ref: OwnRef, args: Mapping[str, JsonValue]) -> tuple[Rows, OwnJudge]:
         raise BadTask(f"{ref.path.name} has no function {ref.function!r}", "name one after the ':'")
     try:
         thing = make(**args)
-    except Exception as error:
+        reward, correct = getattr(thing, "reward", None), getattr(thing, "correct", None)
+    except (Exception, SystemExit) as error:
         raise _raised(ref, error) from error
-    reward, correct = getattr(thing, "reward", None), getattr(thing, "correct", None)
     if not callable(reward) or not (correct is None or callable(correct)):
         raise BadTask(
             f"{ref.function} made a {type(thing).__name__} without a function `reward`",
@@ -50,7 +50,11 @@ def _rows(ref: OwnRef, rows: Any) -> Rows:
         raise BadTask(
             f"{ref.function} made something without `rows`", "give a list of dicts or a JSONL path"
         )
-    return from_values(rows)
+    try:
+        values = list(rows)
+    except Exception as error:  # a generator runs only now
+        raise _raised(ref, error) from error
+    return from_values(values)
 
 
 def _module(path: Path, digest: str) -> ModuleType:
@@ -63,12 +67,11 @@ def _module(path: Path, digest: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _raised(OwnRef(path, None), error) from error
     return module
 
 
-def _raised(ref: OwnRef, error: Exception) -> BadTask:
+def _raised(ref: OwnRef, error: BaseException) -> BadTask:
     what = ref.function or ref.path.name
-    line = " ".join(str(error).split())
-    return BadTask(f"{what} raised {type(error).__name__}: {line}", f"correct {ref.path}")
+    return BadTask(f"{what} raised {blamed(error, ref.path)}", f"correct {ref.path}")

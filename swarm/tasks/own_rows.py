@@ -72,9 +72,12 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
     text = asked if isinstance(asked, str) else "\n".join(m["content"] for m in messages)
     if not text:
         raise BadTask(f"row {number} has an empty prompt", "write a question, or drop the row")
+    answer = _answer(number, raw.get("answer"))
+    if any("\ud800" <= character <= "\udfff" for character in text + answer):
+        raise BadTask(f"row {number} holds half of a surrogate pair", "write the whole character")
     return Row(
         prompt=text,
-        answer=_answer(number, raw.get("answer")),
+        answer=answer,
         level=_level(number, raw.get("level", 1)),
         number=number,
         messages=messages,
@@ -85,7 +88,7 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
 def _parsed(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadTask(f"{path.name} line {number} is not JSON ({error})", "correct it") from None
     if not isinstance(value, dict):
         raise BadTask(f"{path.name} line {number} is not a JSON object", 'write {"prompt": …, …}')

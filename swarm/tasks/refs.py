@@ -33,6 +33,6 @@ def own_ref(ref: str) -> OwnRef | None:
 def absolute(ref: str, folder: Path) -> str:
     """The ref with its path made absolute from `folder`; a built-in's name stays as it is."""
     own = own_ref(ref)
-    if own is None:
+    if own is None or "\0" in ref:  # no path holds that; such a file is not there
         return ref
     return str(OwnRef((folder / own.path.expanduser()).resolve(), own.function))

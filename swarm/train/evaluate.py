@@ -47,7 +47,7 @@ class Evaluation:
 def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
     """One answer to each held-out prompt, sampled at temperature 1 as training evaluates, or
     greedy. `adapter` is the folder of a LoRA adapter or of a run that trained one. Raises
-    ValueError naming what cannot be used, RewardFailed when the user's reward fails."""
+    Refusal for what cannot be used, RewardFailed when the user's reward fails."""
     task = load(config.task)
     base = load_base(config.model, config.device)
     task.check(base.tokenizer, config)

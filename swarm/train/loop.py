@@ -62,10 +62,9 @@ def train(
     itself), the records up to its newest valid checkpoint are taken over and training goes on from
     there; without a valid checkpoint it starts afresh. `checkpoints` is a path or URL to keep them
     at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
-    ends the run as `diverged`, its batch saved. Raises ValueError naming the field when the config
-    cannot be run, when `resume_from` had another, and when `checkpoints` are those of another run;
-    RewardFailed when the user's reward fails; FileExistsError when `folder` holds a run that is not
-    resumed.
+    ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
+    when `resume_from` had another, when `checkpoints` are those of another run, and when `folder`
+    holds a run that is not resumed; RewardFailed when the user's reward fails.
     """
     task = load(config.task)
     config = config.with_values({"task.digest": task.digest})

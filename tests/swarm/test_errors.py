@@ -9,7 +9,6 @@ from swarm.errors import (
     BadAdapter,
     BadStorage,
     BadTask,
-    DeviceMissing,
     InfrastructureError,
     ModelUnavailable,
     RayUnreachable,
@@ -23,7 +22,6 @@ REFUSALS = [
     Refusal("seed", "one is not a number", "give 0 or more"),
     BadTask("row 3 has no prompt", "add one"),
     ModelUnavailable("'x' is not a model", "names: tiny"),
-    DeviceMissing(),
     BadAdapter(Path("runs"), "holds no adapter", "give a run"),
     BadStorage("s3://x", OSError("no such\n  bucket"), "give a folder"),
     RayUnreachable("auto", "no Ray cluster answered"),
@@ -48,15 +46,9 @@ class TestRefusals:
         )
 
 
-def test_without_a_field_the_problem_stands_alone_and_its_first_word_is_the_field() -> None:
-    error = Refusal("", "rollouts 100 is not a multiple of 8", "give 96")
-    assert str(error) == "rollouts 100 is not a multiple of 8; give 96"
-    assert error.field == "rollouts"
-
-
 def test_a_cluster_that_does_not_answer_is_a_fault_of_the_machinery_too() -> None:
     assert isinstance(RayUnreachable("auto", "x"), InfrastructureError)
-    assert not isinstance(DeviceMissing(), InfrastructureError)
+    assert not isinstance(ModelUnavailable("x", "y"), InfrastructureError)
 
 
 def test_a_failed_reward_names_function_and_row_in_every_process() -> None:

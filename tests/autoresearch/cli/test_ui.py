@@ -31,6 +31,13 @@ def test_a_port_that_is_taken_is_refused(run: Run, home: Home) -> None:
         assert run("ui", "--port", str(port)).code == 2
 
 
+@pytest.mark.parametrize("port", ["70000", "-1", "http"])
+def test_a_port_that_there_is_not(run: Run, port: str) -> None:
+    said = run("ui", f"--port={port}")
+    assert said.code == 2
+    assert said.err.startswith("error: port: Invalid value for '--port'")
+
+
 def test_a_free_port_is_taken_as_it_is_and_0_finds_one() -> None:
     found = _free(0)
     assert found > 0

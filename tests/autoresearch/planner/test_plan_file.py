@@ -91,7 +91,7 @@ def test_a_whole_plan_takes_nothing_beside_it(run: Any, more: list[str]) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("steps: [", "cannot be read as YAML"),
+        ("steps: [", "is not YAML"),
         ("steps: 3", "topic: Field required"),
         ("", "Input should be"),
         (None, "No such file"),
@@ -115,6 +115,14 @@ def test_an_edited_plan_is_linted_as_any_other(tmp_path: Path) -> None:
         read_plan(tmp_path / "plan.yaml")
     with pytest.raises(Refusal, match="there is no folder"):
         write_plan(tmp_path / "no" / "plan.yaml", plan)
+
+
+def test_an_arm_needs_a_level_of_each_factor(tmp_path: Path) -> None:
+    plan = plan_for("best lora rank for RL")
+    arms = (plan.arms[0].model_copy(update={"levels": {}}), *plan.arms[1:])
+    write_plan(tmp_path / "plan.yaml", plan.model_copy(update={"arms": arms}))
+    with pytest.raises(Refusal, match=r"^plan: .* has no level of lora_rank; correct it"):
+        read_plan(tmp_path / "plan.yaml")
 
 
 def test_out_goes_with_dry_run(run: Any) -> None:

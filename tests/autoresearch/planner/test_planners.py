@@ -89,6 +89,32 @@ def test_one_that_is_not_there_is_refused(file: Path, name: str, problem: str) -
         planner_named(name.format(file=file))
 
 
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("1 / 0", r"it raised ZeroDivisionError: division by zero \(broken\.py:2\); correct"),
+        ("raise SystemExit(0)", r"it raised SystemExit: 0 \(broken\.py:2\)"),
+        ("return int('x')", r"ValueError: invalid literal .* \(broken\.py:2\)"),
+        ("return 'GRPO'", "made a str of the question; return an Intent"),
+    ],
+)
+def test_one_that_fails_is_refused_with_its_line(tmp_path: Path, body: str, problem: str) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text(f"def ask(question):\n    {body}\n")
+    options = StartOptions(topic="x", planner=f"{path}:ask")
+    with pytest.raises(Refusal, match=problem) as end:
+        plan_study(options)
+    assert (end.value.field, str(end.value).count("\n")) == ("planner", 0)
+
+
+def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    for text, problem in [("def ask(:", "SyntaxError"), ("import nothing_here", "broken.py:1")]:
+        path.write_text(text)
+        with pytest.raises(Refusal, match=problem):
+            planner_named(f"{path}:ask")
+
+
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
 def test_raw_words_of_the_topic_plan_nothing(words: str) -> None:
     """Two topics that a planner reads alike make plans alike, but for the topic itself."""

@@ -23,6 +23,7 @@ from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.options import StartOptions
 from swarm import models
+from swarm.errors import ModelUnavailable, Refusal
 
 #: Of this study seed no trial is a fault; of seed 0 each tuning trial fails, and each of the
 #: confirmation is killed once.
@@ -81,6 +82,23 @@ def test_a_failing_reward_ends_the_study_in_one_line(tmp_path: Path):
     facts = facts_of(home, study)
     assert all(len(trial.attempts) <= 1 for trial in facts.trials)
     assert any(trial.status == "failed" for trial in facts.trials)
+
+
+def test_a_model_that_is_gone_pauses_the_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan's own: its playbook or planner may have named another than the options."""
+
+    def gone(ref: str) -> Path:
+        raise ModelUnavailable(f"{ref!r} is gone", "bring it back")
+
+    monkeypatch.setattr(models, "ensure", gone)
+    home, options = Home(tmp_path), StartOptions(topic=TOPIC, profile="smoke")
+    plan = plan_study(options).plan.model_copy(update={"model": "mine"})
+    study = new_study(home, plan, options)
+    with pytest.raises(Refusal, match=r"model\.ref: 'mine' is gone; bring it back"):
+        run_study(home, study, observer=Silent(), entry=fault_entries.ENTRY)
+    assert facts_of(home, study).status == "paused"
 
 
 @contextmanager

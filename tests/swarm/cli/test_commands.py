@@ -175,23 +175,23 @@ class TestBadInput:
         [
             (["--set", "optim.l=1"], "optim.l: there is no such setting; did you mean lr?"),
             (["--set", "optim.lr=fast"], "optim.lr: Input should be a valid number"),
-            (["--set", "batch.group_size=1"], "algorithm.baseline 'group' needs batch.group_size"),
+            (["--set", "batch.group_size=1"], "algorithm.baseline: 'group' needs batch.group_size"),
             (["--set", "batch.rollouts=10"], "batch: rollouts 10 is not a multiple"),
             (["--set", "steps"], "set: 'steps' is not an assignment"),
             (["--set", "steps.more=1"], "set: steps.more lies below a single value"),
-            (["--set", "task.reward=praise"], "task.reward 'praise' is unknown; known: exact"),
-            (["--set", "task.ref=revers"], "task.ref 'revers' is unknown"),
+            (["--set", "task.reward=praise"], "task.reward: 'praise' is unknown; known: exact"),
+            (["--set", "task.ref=revers"], "task.ref: 'revers' is unknown"),
             (
                 ["--set", "task.args={}", "--set", "task.ref=none.jsonl"],
-                "task.ref: there is no file",
+                "task: there is no file",
             ),
-            (["--set", "task.args.min=9"], "task.args min 9 and max 5"),
+            (["--set", "task.args.min=9"], "task.args: min 9 and max 5"),
             (["--set", "model.ref=./none"], "model.ref: "),
             (["--set", "policy.rank=513"], "policy.rank: 513 is above 512, the largest rank that"),
             (["--set", "algorithm=grpo"], "algorithm: "),
             (
                 ["--set", "max_staleness=2", "--set", "algorithm.name=rloo"],
-                "max_staleness above 0 needs a bounded ratio",
+                "max_staleness: above 0 needs a bounded ratio",
             ),
             (
                 ["--set", "max_staleness=2", "--set", "algorithm.anchor=batch_start"],
@@ -258,7 +258,8 @@ class TestBadInput:
     ) -> None:
         Path("mine.py").write_text("def make():\n    raise ValueError('no\\nrows')\n")
         words = ["train", config, "--set", "task.ref=mine.py:make", "--set", "task.args={}"]
-        assert "make raised ValueError: no rows; correct" in refused(capfd, monkeypatch, *words)
+        error = refused(capfd, monkeypatch, *words)
+        assert "make raised ValueError: no rows (mine.py:2); correct" in error
 
     def test_with_json_it_is_a_document_too(
         self, config: Path, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch

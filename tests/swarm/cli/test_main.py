@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from swarm.cli import main
+from swarm.errors import ClusterLost, FetchFailed, RayUnreachable, Refusal, RewardFailed
 
 
 def write_until_full() -> None:
@@ -22,13 +23,42 @@ def kill_what_may_not_be() -> None:
     raise PermissionError(1, os.strerror(1))
 
 
-def ended(command: object, monkeypatch: pytest.MonkeyPatch) -> object:
+def ended(command: object, monkeypatch: pytest.MonkeyPatch, **known: object) -> object:
     app = typer.Typer(name="app")
     app.command()(command)
     monkeypatch.setattr(sys, "argv", ["app"])
     with pytest.raises(SystemExit) as end:
-        main.run(app, lambda error: None)
+        main.run(app, **known)
     return end.value.code
+
+
+ENDS = [
+    (Refusal("seed", "one is not a number", "give 0"), main.BAD_INPUT),
+    (RayUnreachable("auto", "nothing answers"), main.BAD_INPUT),
+    (ClusterLost("Ray has died"), main.FAILED),
+    (RewardFailed("praise in mine.py", "returned 'x'", 7), main.FAILED),
+    (FetchFailed("pip could not download it"), main.FAILED),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda value: type(value).__name__)
+def test_an_error_of_the_family_is_one_line_and_its_exit_code(
+    error: Exception, code: int, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command() -> None:
+        raise error
+
+    assert ended(command, monkeypatch) == code
+    assert capfd.readouterr().err == f"error: {error}\n"
+
+
+def test_an_app_adds_the_code_of_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def command() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError):
+        ended(command, monkeypatch)
+    assert ended(command, monkeypatch, own=lambda error: 5) == 5
 
 
 def test_a_full_database_is_one_line(
@@ -53,7 +83,7 @@ def test_a_group_without_a_command_shows_its_help(
     app.command("two")(lambda: None)
     monkeypatch.setattr(sys, "argv", ["app"])
     with pytest.raises(SystemExit) as end:
-        main.run(app, lambda error: None)
+        main.run(app)
     said = capfd.readouterr()
     assert end.value.code == main.BAD_INPUT
     assert said.err == ""

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from swarm.engine import kv_cache
 from swarm.engine.kv_cache import PromptCache, RowCache
+from swarm.errors import Refusal
 
 LAYERS, HEADS, WIDTH = 2, 3, 4
 
@@ -93,5 +94,5 @@ class TestPromptCache:
         cache = PromptCache()
         cache.update(*prompts(1, 3)[0], 0)
         cache.update(*prompts(1, 2)[0], 1)
-        with pytest.raises(ValueError, match=r"model\.ref: .*one shape"):
+        with pytest.raises(Refusal, match=r"model\.ref: .*one shape"):
             cache.stacked()

@@ -16,6 +16,7 @@ from torch import nn
 from swarm import seeds
 from swarm.engine import kv_cache, prefill
 from swarm.engine.torch_engine import TorchEngine
+from swarm.errors import Refusal
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
@@ -252,7 +253,7 @@ class TestRefusals:
             sliding_window=16,
         )
         host = AdapterHost.wrap(MistralForCausalLM(config).eval())
-        with pytest.raises(ValueError, match=r"model\.ref: .* sees 16 tokens back"):
+        with pytest.raises(Refusal, match=r"model\.ref: .* sees 16 tokens back"):
             TorchEngine(host, STOPS)
 
 

@@ -8,6 +8,7 @@ from support.models import llama
 from support.naive import path
 from torch import Tensor, nn
 
+from swarm.errors import Refusal
 from swarm.learn.attention import NAME, TreeAttention, along_trees, tree_attention
 from swarm.learn.packing import pack
 from swarm.records import TokenTree
@@ -78,7 +79,7 @@ def test_calls_are_counted() -> None:
 def test_attention_of_another_kind_is_refused(option: str) -> None:
     attention = TreeAttention(pack([group_tree([3, 4], [[7]])]), CPU)
     states = [x.transpose(0, 1)[None] for x in random_states(3)]
-    with pytest.raises(ValueError, match=f"Identity uses {option}, which cannot be trained here"):
+    with pytest.raises(Refusal, match=f"Identity uses {option}, which cannot be trained here"):
         tree_attention(nn.Identity(), *states, None, token_tree=attention, **{option: 1.0})
 
 

@@ -15,6 +15,7 @@ from support.models import VOCABULARY, gpt2, llama
 from torch import Tensor, nn
 from transformers import MistralConfig, MistralForCausalLM
 
+from swarm.errors import Refusal
 from swarm.learn.forward import TrainedTokens, trained_logprobs
 from swarm.records import TokenTree, action_node, context_node
 
@@ -233,7 +234,7 @@ class TestRefusals:
         random_llama.config.num_hidden_layers = 3
         random_llama.model.layers.append(nn.Identity())
         random_llama.model.layers[2].forward = lambda x, **_: x
-        with pytest.raises(ValueError, match="has 3 layers, 2 of them plain attention"):
+        with pytest.raises(Refusal, match="has 3 layers, 2 of them plain attention"):
             trained_logprobs(random_llama, [group_tree([3], [[4]])], 1.0)
 
     def test_attention_of_another_kind(self, random_llama: nn.Module) -> None:
@@ -241,7 +242,7 @@ class TestRefusals:
         plain = layer.forward
         layer.forward = lambda *args, **kwargs: plain(*args, softcap=30.0, **kwargs)
         before = config._attn_implementation
-        with pytest.raises(ValueError, match="uses softcap"):
+        with pytest.raises(Refusal, match="uses softcap"):
             trained_logprobs(random_llama, [group_tree([3], [[4]])], 1.0)
         assert config._attn_implementation == before
 

@@ -11,7 +11,7 @@ from huggingface_hub import constants
 
 from swarm import models
 from swarm.config.parts import ModelSettings
-from swarm.errors import ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.models import tiny
 from swarm.policy.base_model import load_base
 
@@ -65,7 +65,7 @@ def test_a_ref_that_leads_nowhere(ref: str, said: str) -> None:
     assert said in message
     assert "\n" not in message
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
-    with pytest.raises(ValueError, match=r"model\.ref"):
+    with pytest.raises(Refusal, match=r"model\.ref"):
         load_base(ModelSettings(ref=ref), "cpu")
 
 
@@ -92,6 +92,17 @@ def test_a_missing_shard_is_named(random_llama_folder: Path, tmp_path: Path) -> 
     (tmp_path / "model.safetensors.index.json").write_text(index)
     (tmp_path / "model-1-of-2.safetensors").write_bytes(b"")
     with pytest.raises(ModelUnavailable, match=r"has no model-2-of-2\.safetensors"):
+        models.check(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "index", ["{", "[]", "{}", '{"weight_map": 3}', '{"weight_map": {"a": []}}']
+)
+def test_a_broken_index_of_shards(index: str, random_llama_folder: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / name).symlink_to(random_llama_folder / name)
+    (tmp_path / "model.safetensors.index.json").write_text(index)
+    with pytest.raises(ModelUnavailable, match=r"index\.json does not map|has no \[\]"):
         models.check(str(tmp_path))
 
 

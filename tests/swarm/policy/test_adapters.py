@@ -66,6 +66,13 @@ class TestRefusals:
         with pytest.raises(BadAdapter, match="has another shape at"):
             load_adapter(host, tmp_path, "mine")
 
+    @pytest.mark.parametrize("text", ["{", "[]", "{}", '{"lora_alpha": 1, "r": 0}'])
+    def test_broken_settings(self, tmp_path: Path, text: str) -> None:
+        written_by_peft(tmp_path)
+        (tmp_path / CONFIG_FILE).write_text(text)
+        with pytest.raises(BadAdapter, match="cannot be read"):
+            load_adapter(AdapterHost.wrap(llama()), tmp_path, "mine")
+
     @pytest.mark.parametrize("used", ["use_rslora", "use_dora"])
     def test_another_forward_pass(self, tmp_path: Path, used: str) -> None:
         written_by_peft(tmp_path)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from swarm.config.parts import ModelSettings
-from swarm.errors import DeviceMissing, ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.policy.base_model import load_base, usable_device
 
 
@@ -47,7 +47,7 @@ def test_weights_have_the_precision_asked_for(folder: Path, dtype: str) -> None:
 def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert usable_device("auto") == usable_device("cpu") == "cpu"
-    with pytest.raises(DeviceMissing, match="finds no CUDA device"):
+    with pytest.raises(Refusal, match="finds no CUDA device"):
         usable_device("cuda")
 
 

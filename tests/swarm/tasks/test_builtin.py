@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from swarm import tasks
+from swarm.errors import Refusal
 from swarm.models.tokenizer import build_tokenizer
 from swarm.tasks import BuiltIn, Problem, Score
 
@@ -13,7 +14,7 @@ PROBLEM = Problem("R:abcd>", "dcba", 4)
 
 def test_levels_with_too_few_prompts_are_refused() -> None:
     """26 strings of one letter."""
-    with pytest.raises(ValueError, match=r"evaluation\.prompts 64 is more than the"):
+    with pytest.raises(Refusal, match=r"evaluation\.prompts: 64 is more than the"):
         BuiltIn(tasks.family("reverse"), (1, 1)).evaluation(64)
 
 

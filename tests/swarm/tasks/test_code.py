@@ -10,6 +10,14 @@ from support.own_tasks import CODE, code, own
 from swarm.errors import BadTask
 from swarm.tasks import Score
 
+#: Its rows are made only when they are read.
+LAZY = """from types import SimpleNamespace as Made
+def rows():
+    yield 1 / 0
+def make():
+    return Made(rows=rows(), reward=print)
+"""
+
 
 class TestCode:
     def test_it_brings_its_reward(self, tmp_path: Path) -> None:
@@ -26,7 +34,12 @@ class TestCode:
         [
             ("def make(:", "mine.py raised SyntaxError"),
             ("x = 1", "mine.py has no function 'make'"),
-            ("def make():\n    return 1 / 0", "make raised ZeroDivisionError: division by zero"),
+            (
+                "def make():\n    return 1 / 0",
+                "make raised ZeroDivisionError: division by zero (mine.py:2); correct",
+            ),
+            ("raise SystemExit(0)", "mine.py raised SystemExit: 0 (mine.py:1)"),
+            (LAZY, "make raised ZeroDivisionError: division by zero (mine.py:3)"),
             ("def make():\n    return 3", "make made a int without a function `reward`"),
             (CODE.replace("rows: list", "lines: list"), "make made something without `rows`"),
             (CODE.replace('{"prompt": f"{i}>", "gold": 2}', "i"), "row 1 is int"),

@@ -7,6 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from swarm import tasks
+from swarm.errors import Refusal
 from swarm.tasks import builtin, evaluator_digest, own_rows, strings, task_family
 
 
@@ -18,7 +19,7 @@ class TestNames:
             assert tasks.family(name).name == name
 
     def test_an_unknown_family_is_named_beside_the_known(self) -> None:
-        with pytest.raises(ValueError, match=r"task\.ref 'revers' is unknown; known: reverse"):
+        with pytest.raises(Refusal, match=r"task\.ref: 'revers' is unknown; known: reverse"):
             tasks.family("revers")
 
 

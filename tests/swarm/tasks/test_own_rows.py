@@ -60,7 +60,7 @@ class TestRows:
         path = written(tmp_path, SUMS)
         with pytest.raises(BadTask, match=r"task\.args\.min"):
             own(path, args={"min": 3})
-        with pytest.raises(ValueError, match=r"task\.reward 'partial' is unknown; known: exact"):
+        with pytest.raises(BadTask, match=r"task\.reward: 'partial' is unknown; known: exact"):
             own(path, reward="partial")
         with pytest.raises(BadTask, match="there is no file"):
             own(tmp_path / "none.jsonl")

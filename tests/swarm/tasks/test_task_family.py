@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm import tasks
+from swarm.errors import Refusal
 from swarm.models.tokenizer import CHARACTERS, build_tokenizer
 from swarm.tasks import Problem
 from swarm.tasks.builtin import levels_of
@@ -120,7 +121,7 @@ class TestLevels:
         ],
     )
     def test_impossible_ones_are_named(self, args: dict, named: str) -> None:
-        with pytest.raises(ValueError, match=rf"task\.args.*{named}"):
+        with pytest.raises(Refusal, match=rf"task\.args.*{named}"):
             levels_of(self.FAMILY, args)
 
     def test_where_prompts_are_few_the_search_for_held_out_ones_ends(self) -> None:

@@ -19,7 +19,7 @@ from swarm.disk.folder import (
     read_series,
 )
 from swarm.disk.run_config import read_config
-from swarm.errors import ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.tasks import Problem
 from swarm.tasks.strings import Reverse
 from swarm.train.loop import train
@@ -83,7 +83,7 @@ class TestAFinishedRun:
         assert rows(tmp_path / "other")[0]["eval/acc"] == rows(run)[0]["eval/acc"]
 
     def test_a_folder_that_holds_a_run_is_not_overwritten(self, run: Path) -> None:
-        with pytest.raises(FileExistsError, match="holds a run already"):
+        with pytest.raises(Refusal, match="holds a run already"):
             train(small(), run)
         assert check_seal(run) == []
 
@@ -226,14 +226,14 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("values", "named"),
         [
-            ({"task__ref": "revers"}, r"task\.ref 'revers'"),
-            ({"task__reward": "praise"}, r"task\.reward 'praise' is unknown; known: exact"),
-            ({"task__args__max": 2}, r"task\.args min 3 and max 2"),
-            ({"task__args__min": 1, "task__args__max": 1}, r"evaluation\.prompts 16"),
+            ({"task__ref": "revers"}, r"task\.ref: 'revers'"),
+            ({"task__reward": "praise"}, r"task\.reward: 'praise' is unknown; known: exact"),
+            ({"task__args__max": 2}, r"task\.args: min 3 and max 2"),
+            ({"task__args__min": 1, "task__args__max": 1}, r"evaluation\.prompts: 16"),
         ],
     )
     def test_a_task_that_cannot_be_had(self, values: dict, named: str, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=named):
+        with pytest.raises(Refusal, match=named):
             train(small(**values), tmp_path / "run")
         assert not (tmp_path / "run").exists()
 

@@ -8,7 +8,7 @@ import pytest
 from support.tiny_runs import Killed, assert_same_run, in_stretches, kill_at, rows, small, weights
 
 from swarm.disk.folder import CHECKPOINTS, EVENTS, METRICS, ROLLOUTS, check_seal, read_rows
-from swarm.errors import BadStorage
+from swarm.errors import BadStorage, Refusal
 from swarm.train.loop import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -88,7 +88,7 @@ class TestTakingOver:
 
     def test_another_config_is_refused(self, tmp_path: Path) -> None:
         earlier = self.killed(tmp_path / "killed", step=1)
-        with pytest.raises(ValueError, match="killed was trained with another config"):
+        with pytest.raises(Refusal, match="killed was trained with another config"):
             train(small(optim__lr=1e-3), tmp_path / "last", resume_from=earlier)
         assert not (tmp_path / "last").exists()
 

@@ -1,0 +1,203 @@
+"""A refused command for each place in `autoresearch` that makes a Refusal."""
+
+import socket
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+from autoresearch.study.ledger import Ledger
+from support.plans import TOPIC
+from support.refused import (
+    ASK,
+    by_module,
+    case,
+    own_planner,
+    plan_file,
+    playbook,
+    study,
+    study_that,
+)
+
+MINE = f"{ASK} --planner mine.py:plan"
+SHOW = "autoresearch playbook show playbooks/mine.yaml"
+FILE = "autoresearch start --plan plan.yaml --dry-run"
+MLFLOW = {"home/runs/mlflow.sqlite": ""}
+
+
+def ask(topic: str, *words: str) -> str:
+    return " ".join([f"autoresearch start '{topic}' --dry-run", *words])
+
+
+def was_stopped(ledger: Ledger, study: str) -> None:
+    ledger.set_status(study, "stopped")
+
+
+def was_begun_by_an_earlier_version(ledger: Ledger, study: str) -> None:
+    ledger.record(study, "fingerprint", {"evaluator": "ab"})
+
+
+def a_newer_ledger() -> None:
+    Path("home/runs").mkdir(parents=True)
+    db = sqlite3.connect("home/runs/ledger.sqlite")
+    db.execute("PRAGMA user_version = 99")
+    db.close()
+
+
+def a_broken_report() -> Mapping[str, str]:
+    named = study()
+    folder = Path("home/reports", named["STUDY"])
+    folder.mkdir(parents=True)
+    (folder / "claims.json").write_text("{")
+    return named
+
+
+#: Kept open as long as the tests run.
+TAKEN: list[socket.socket] = []
+
+
+def a_taken_port() -> Mapping[str, str]:
+    TAKEN.append(socket.create_server(("127.0.0.1", 0)))
+    return {"PORT": str(TAKEN[-1].getsockname()[1])}
+
+
+CASES = by_module(
+    {
+        "autoresearch.catalogue": {"factor": own_planner({"name": "groupsize"})},
+        "autoresearch.catalogue.factor": {
+            "CatalogueFactor.check": own_planner({"name": "baseline", "levels": ["median"]}),
+        },
+        "autoresearch.cli.model": {
+            "build": case("autoresearch model build --out none/tiny"),
+            "_no_such": case("autoresearch model add tinny"),
+        },
+        "autoresearch.cli.playbook": {
+            "show": case("autoresearch playbook show"),
+            "new": case("autoresearch playbook new mine --from kl-penalty", {"playbooks": ""}),
+            "_check_new#1": case("autoresearch playbook new mine"),
+            "_check_new#2": case("autoresearch playbook new Mine! --from kl-penalty"),
+            "_check_new#3": case("autoresearch playbook new kl-penalty --from group-size"),
+        },
+        "autoresearch.cli.report": {
+            "_planned": case("autoresearch report build STUDY", {}, study),
+            "_report_file": case("autoresearch report show STUDY", {}, study),
+            "_claims": case("autoresearch report diff STUDY STUDY", {}, a_broken_report),
+        },
+        "autoresearch.cli.start": {
+            "start": case(f"autoresearch start '{TOPIC}' --out plan.yaml"),
+            "_from_topic": case("autoresearch start"),
+            "_from_file": case(f"{FILE} --seed 3", {}, plan_file()),
+            "resume": case("autoresearch resume STUDY", {}, study_that(was_stopped)),
+        },
+        "autoresearch.cli.studies": {
+            "status": case("autoresearch status"),
+            "pause": case("autoresearch pause STUDY", {}, study),
+            "stop": case("autoresearch stop STUDY", {}, study_that(was_stopped)),
+        },
+        "autoresearch.cli.ui": {
+            "ui": case("autoresearch ui"),
+            "_free": case("autoresearch ui --port PORT", MLFLOW, a_taken_port),
+        },
+        "autoresearch.design.arms": {
+            "build_arms#2": own_planner({"name": "replicate"}, {"name": "replicate"}),
+            "_labelled#1": own_planner({"name": "group_size", "levels": [4, 4.0, 8]}),
+            "_labelled#2": own_planner({"name": "group_size", "levels": [4, 8], "control": 16}),
+        },
+        "autoresearch.design.seeds": {
+            "allot": case(f"{SHOW} --plan", playbook("profiles: {quick: {pilot: 200}}")),
+        },
+        "autoresearch.planner.compose": {"compose": case(f"{ASK} --playbook base")},
+        "autoresearch.planner.costing": {"costed": case(f"{ASK} --budget 1s")},
+        "autoresearch.planner.fixed_settings": {
+            "check_set#1": case(f"{ASK} --set seed=3"),
+            "check_set#2": case(f"{ASK} --set algorithm.scale=none"),
+            "substitute": case(f"{SHOW} --plan", playbook("train: {optim.eps: '${few}'}")),
+            "_parameters": case(ask("does group size matter with 5000 rollouts?")),
+        },
+        "autoresearch.planner.hypotheses": {
+            "_metric": own_planner({"name": "group_size"}, metric="eval/ac"),
+        },
+        "autoresearch.planner.lint": {
+            "require_clean": case(FILE, {}, plan_file(estimated_seconds=1e9)),
+        },
+        "autoresearch.planner.plan_file": {
+            "write_plan#1": case(f"{ASK} --out playbooks", playbook("")),
+            "write_plan#2": case(f"{ASK} --out none/plan.yaml"),
+            "read_plan": case(FILE, {}, plan_file(arms=[])),
+        },
+        "autoresearch.planner.planners": {
+            "planner_named#1": case(f"{ASK} --planner ofline"),
+            "planner_named#2": case(f"{ASK} --planner none.py:plan"),
+            "planner_named#4": case(f"{MINE}s", {"mine.py": "def plan(question):\n    pass\n"}),
+            "_asked": case(MINE, {"mine.py": "def plan(question):\n    return 'GRPO'\n"}),
+            "_run": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
+        },
+        "autoresearch.planner.planning": {
+            "plan_study#1": case(ask(" ")),
+            "plan_study#2": case(f"{ASK} --set evaluation.every=1000"),
+        },
+        "autoresearch.planner.repairs": {
+            "add_requirement": case(ask("does the clip range matter?", "--set batch.epochs=1")),
+        },
+        "autoresearch.planner.task_for": {
+            "check_task#1": case(f"{ASK} --task data.json"),
+            "check_task#2": case(f"{ASK} --task chess"),
+            "_require_rewards": case(ask("does reward shaping help?", "--task chain")),
+            "_first_able": own_planner({"name": "reward_shaping", "levels": ["proxy", "format"]}),
+        },
+        "autoresearch.planner.treatments": {
+            "select#1": own_planner(),
+            "select#2": case(ask("do group size, learning rate and temperature matter?")),
+            "_refuse_overlap": own_planner({"name": "full_weights"}, {"name": "learning_rate"}),
+        },
+        "autoresearch.playbook.document": {
+            "_parse#1": case(SHOW, playbook("train: [")),
+            "_parse#2": case(SHOW, {"playbooks/mine.yaml": b"schema: \xff"}),
+            "_parse#3": case(SHOW, {"playbooks/mine.yaml": "- schema"}),
+        },
+        "autoresearch.playbook.library": {
+            "Library.path#1": case("autoresearch playbook lint none.yaml"),
+            "Library.path#2": case("autoresearch playbook lint kl-penaltie"),
+            "_extends": case(SHOW, playbook("", extends="mine")),
+        },
+        "autoresearch.playbook.names": {
+            "checked": case(f"{ASK} --playbook mine", playbook("primary: {metric: eval/ac}")),
+        },
+        "autoresearch.playbook.validate": {
+            "validate#1": case(SHOW, {"playbooks/mine.yaml": "id: mine\n"}),
+            "validate#2": case(SHOW, playbook("trian: {steps: 3}")),
+            "validate#3": case(SHOW, playbook("", name="other")),
+        },
+        "autoresearch.run.study": {
+            "_refuse_earlier_version": case(
+                "autoresearch resume STUDY", {}, study_that(was_begun_by_an_earlier_version)
+            ),
+        },
+        "autoresearch.study.database": {
+            "connect#1": case("autoresearch list", {"home/runs/ledger.sqlite": "no database"}),
+            "connect#2": case("autoresearch list", {}, a_newer_ledger),
+        },
+        "autoresearch.study.durations": {"parse_duration": case(f"{ASK} --budget 2x")},
+        "autoresearch.study.home": {
+            "Home.check_writable": case(f"autoresearch start '{TOPIC}'", {"home": ""}),
+        },
+        "autoresearch.study.ledger_rows": {
+            "study_row#1": case("autoresearch status does-dividing-by-the-group", {}, study),
+            "study_row#2": case("autoresearch status grpo"),
+        },
+        "autoresearch.study.options": {"parse_seed": case(f"{ASK} --seed one")},
+        "autoresearch.topic.parse": {"refuse_unsupported": case(ask("does REINFORCE work?"))},
+        "autoresearch.topic.playbook_for": {
+            "playbook_for#1": case(ask("?!")),
+            "playbook_for#2": case(ask("best pancake recipe")),
+            "_refuse_everyday": case(ask("temperature in Rome")),
+        },
+    }
+)
+
+#: Places that no command line leads to, and why.
+OUT_OF_REACH: Mapping[str, str] = {
+    "autoresearch.planner.planners:planner_named#3": "Python finds a loader for every .py file",
+    "autoresearch.design.arms:build_arms#1": "`select` has refused a question without a factor",
+    "autoresearch.design.arms:build_arms#3": "a single level is compared with the control",
+    "autoresearch.study.ledger:Ledger._refuse_change": "commands register a plan once",
+}
