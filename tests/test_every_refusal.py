@@ -54,6 +54,7 @@ def test_a_command_that_is_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("AUTORESEARCH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("AUTORESEARCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("SWARM_CACHE", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     case: Case = CASES[site]
     words = case.prepare()

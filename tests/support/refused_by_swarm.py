@@ -81,7 +81,7 @@ def a_foreign_checkpoint() -> None:
 
 CASES = by_module(
     {
-        "swarm.cli.app": {
+        "swarm.cli.commands": {
             "_fresh#1": case("swarm train c.yaml --out c.yaml"),
             "_fresh#2": case(TRAIN, {}, run_folder()),
             "_resumed#1": case(f"{TRAIN} --resume"),
@@ -104,7 +104,7 @@ CASES = by_module(
             "single_values": case(f"{ASK} --set 'task.args={{min: 3}}'"),
             "_value": case(f"{TRAIN} --set 'steps=[1]'"),
         },
-        "swarm.config.paths": {
+        "swarm.config.checked": {
             "check_path": case(f"{ASK} --set optim.lrr=1"),
             "check_value": case(f"{ASK} --set optim.lr=fast"),
             "configure": case(f"{ASK} --set batch.rollouts=9"),
@@ -133,7 +133,7 @@ CASES = by_module(
         "swarm.models.sources": {
             "find": case(f"{TRAIN} --set model.ref=tinny"),
             "SmolLM2.ensure": case(f"{TRAIN} --set model.ref=smollm2-135m-instruct"),
-            "Folder.check": case(MODEL, HF),
+            "Folder.ensure": case(MODEL, HF),
             "Hub._fetch#1": case(FETCH, stands_in=hub("RepositoryNotFoundError")),
             "Hub._fetch#2": case(FETCH, stands_in=hub("LocalEntryNotFoundError")),
             "_shards": case(MODEL, HF | {"model/model.safetensors.index.json": "[]"}),
@@ -205,7 +205,7 @@ CASES = by_module(
 
 #: Places that no command line leads to, and why.
 OUT_OF_REACH: Mapping[str, str] = {
-    "swarm.cluster.cluster:_join": "the cluster has to die right after it has answered",
+    "swarm.cluster.cluster:Cluster.start": "the cluster has to die right after it has answered",
     "swarm.engine.kv_cache:PromptCache.stacked": "needs a model whose layers differ in shape",
     "swarm.learn.forward:trained_logprobs": "the engine refuses a model with other layers first",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
