@@ -29,13 +29,21 @@ NAMES = (
     "dpo",
 )
 
+
+def _frozen(values: Mapping[str, object]) -> Mapping[str, object]:
+    """The values, parts included, as what nobody can change."""
+    return MappingProxyType(
+        {key: _frozen(v) if isinstance(v, Mapping) else v for key, v in values.items()}
+    )
+
+
 _MODULES = {name: import_module(f"swarm.algorithms.{name}") for name in NAMES}
 
 PRESETS: Mapping[str, Mapping[str, object]] = MappingProxyType(
-    {name: MappingProxyType(module.PRESET) for name, module in _MODULES.items()}
+    {name: _frozen(module.PRESET) for name, module in _MODULES.items()}
 )
 
 #: What a preset sets under `data`, for those that do.
 DATA: Mapping[str, Mapping[str, object]] = MappingProxyType(
-    {name: module.DATA for name, module in _MODULES.items() if hasattr(module, "DATA")}
+    {name: _frozen(module.DATA) for name, module in _MODULES.items() if hasattr(module, "DATA")}
 )

@@ -71,12 +71,12 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
     raise Refusal(where, message, "give another value") from None
 
 
-def _meant(place: Sequence[int | str]) -> str:
+def _meant(loc: Sequence[int | str]) -> str:
     """The nearest name among those that exist beside a wrong one."""
     known: Any = TrainConfig().model_dump(mode="json")
-    for part in place[:-1]:
+    for part in loc[:-1]:
         known = known.get(part, {}) if isinstance(known, dict) else {}
-    return did_you_mean(str(place[-1]), known)
+    return did_you_mean(str(loc[-1]), known)
 
 
 def _with_task(config: TrainConfig) -> TrainConfig:

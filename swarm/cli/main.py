@@ -76,7 +76,7 @@ def _exit_code(error: Exception) -> int | None:
 
 def _end(parts: dict[str, str | None], code: int, text: str = "") -> NoReturn:
     line = text or f"{parts['field']}: {parts['problem']}; {parts['next_step']}"
-    sys.stderr.write(f"error: {line}\n")
+    sys.stderr.write(f"error: {' '.join(line.splitlines())}\n")  # a path may hold line breaks
     if wants_json(sys.argv[1:]):
         sys.stdout.write(json.dumps({"error": parts, "exit": code}, indent=2) + "\n")
     sys.exit(code)

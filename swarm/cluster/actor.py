@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import RunResult, manifest_digest
-from swarm.errors import Refusal, RewardFailed
+from swarm.errors import BadStorage, Refusal, RewardFailed
 
 TRAIN = "swarm.train.loop:train"
 
@@ -62,7 +62,8 @@ def run_job(job: Job) -> Outcome:
         result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
     except (Refusal, RewardFailed) as error:
         traceback.print_exc()
-        return Outcome("failed", one_line(str(error)), final=True)
+        out_of_reach = isinstance(error, BadStorage)  # a network may come back
+        return Outcome("failed", one_line(str(error)), final=not out_of_reach)
     except Exception as error:
         traceback.print_exc()
         return Outcome("failed", one_line(f"{type(error).__name__}: {error}"))

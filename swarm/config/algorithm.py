@@ -69,8 +69,11 @@ class AlgorithmSettings(Settings):
     Loss per token by `objective` (`swarm.learn.loss`), reduced by `aggregation`; rho is pi over the
     sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
     mean of its sequence (`ratio`). `correction` deals with the rest of the gap to the sampler;
-    `log_ratio_coef` adds (log rho)^2, `kl_coef` the divergence that the gradient follows (`reverse`
-    is KL(pi || ref)) or takes k1 from the reward (`kl_placement`), `entropy_coef` takes entropy.
+    `log_ratio_coef` adds (log rho)^2.
+
+    kl_coef * KL is added and entropy_coef * entropy subtracted under the same weights. `kl` names
+    the divergence whose gradient is followed: `reverse` is KL(pi || ref), `forward` KL(ref || pi).
+    `kl_placement: reward` subtracts k1 from each token's reward instead.
     """
 
     name: str = "default"

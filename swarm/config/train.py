@@ -5,6 +5,7 @@ Unknown keys are errors. Two runs with equal `TrainConfig.digest()` on one machi
 sample the same tokens and reach the same weights.
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
@@ -14,7 +15,7 @@ from swarm.algorithms import DATA
 from swarm.config import parts
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.base import JsonValue, Settings, canonical_digest, refuse
-from swarm.config.paths import put
+from swarm.config.paths import leaves, put
 
 
 class TrainConfig(Settings):
@@ -38,6 +39,7 @@ class TrainConfig(Settings):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        refuse(*_not_finite(self))
         refuse(*_groups(self), *_pairs(self), *_staleness(self), *_demonstrations(self))
         return self
 
@@ -88,6 +90,12 @@ def _groups(config: TrainConfig) -> Iterator[str]:
     }
     for what in (what for what, needs in needing.items() if needs):
         yield f"{what} needs batch.group_size of 2 or more"
+
+
+def _not_finite(config: TrainConfig) -> Iterator[str]:
+    for path, value in leaves(config.model_dump()):
+        if isinstance(value, float) and not math.isfinite(value):
+            yield f"{path} {value} is not a finite number"
 
 
 def _pairs(config: TrainConfig) -> Iterator[str]:

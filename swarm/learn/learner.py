@@ -60,7 +60,7 @@ class PerTreeArrays:
         return PerTreeArrays(*(None if a is None else [a[i] for i in indices] for a in arrays))
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Learner:
     """Steps one policy. `total_steps` is the schedule's length, in optimizer batches;
     `token_budget` bounds a micro-batch."""

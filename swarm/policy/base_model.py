@@ -34,6 +34,8 @@ def load_base(settings: ModelSettings, device: str) -> Base:
         model = AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, settings.dtype), trust_remote_code=False
         )
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
     except Exception as error:  # transformers names no class of errors for a broken folder
         raise ModelUnavailable(
             f"transformers cannot read {settings.ref!r} in {folder}",

@@ -12,6 +12,9 @@ from swarm.errors import BadTask
 from swarm.tasks.task import Score
 from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out
 
+#: A level is about a length in characters; beyond this no model here has a context.
+HIGHEST_LEVEL = 100_000
+
 
 @dataclass(frozen=True)
 class BuiltIn:
@@ -71,10 +74,10 @@ def levels_of(family: TaskFamily, args: Mapping[str, JsonValue]) -> tuple[int, i
     if unknown:
         raise BadTask("it is unknown", "known: min, max", f"task.args.{sorted(unknown)[0]}")
     low, high = args.get("min", family.levels[0]), args.get("max", family.levels[1])
-    if not isinstance(low, int) or not isinstance(high, int) or not 1 <= low <= high:
+    if not (isinstance(low, int) and isinstance(high, int) and 1 <= low <= high <= HIGHEST_LEVEL):
         raise BadTask(
             f"min {low!r} and max {high!r} are not a range of whole numbers",
-            "give whole numbers from 1, min at most max",
+            f"give whole numbers from 1 to {HIGHEST_LEVEL}, min at most max",
             "task.args",
         )
     return low, high

@@ -63,7 +63,7 @@ class OwnJudge:
         columns = {name: [value] * n for name, value in row.columns.items()}
         try:
             values = function(prompts=prompts, completions=answers, **columns)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             problem = f"raised {type(error).__name__}: {' '.join(str(error).split())}"
             raise RewardFailed(self._name(function), problem, row.number) from error
         if not isinstance(values, list | tuple):

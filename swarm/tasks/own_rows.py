@@ -73,8 +73,11 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
     if not text:
         raise BadTask(f"row {number} has an empty prompt", "write a question, or drop the row")
     answer = _answer(number, raw.get("answer"))
-    if any("\ud800" <= character <= "\udfff" for character in text + answer):
-        raise BadTask(f"row {number} holds half of a surrogate pair", "write the whole character")
+    try:
+        json.dumps(dict(raw), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        problem = f"row {number} holds half of a surrogate pair"
+        raise BadTask(problem, "write the whole character") from None
     return Row(
         prompt=text,
         answer=answer,

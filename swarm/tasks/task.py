@@ -47,7 +47,7 @@ class Task(Protocol):
 
     def evaluation(self, count: int) -> list[Problem]:
         """Held-out problems with distinct prompts, none of which is ever drawn; the same in every
-        run. Raises ValueError where there are too few."""
+        run. Raises BadTask where there are too few."""
         ...
 
     def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
@@ -63,5 +63,5 @@ class Task(Protocol):
         ...
 
     def check(self, tokenizer: Any, config: TrainConfig) -> None:
-        """Raise ValueError, naming what is wrong, unless this config can run on this task."""
+        """Raise Refusal, naming what is wrong, unless this config can run on this task."""
         ...

@@ -186,6 +186,10 @@ class TestBadInput:
                 "task: there is no file",
             ),
             (["--set", "task.args.min=9"], "task.args: min 9 and max 5"),
+            (
+                ["--set", "task.args.max=99999999999999999999"],
+                "give whole numbers from 1 to 100000",
+            ),
             (["--set", "model.ref=./none"], "model.ref: "),
             (["--set", "policy.rank=513"], "policy.rank: 513 is above 512, the largest rank that"),
             (["--set", "algorithm=grpo"], "algorithm: "),

@@ -52,6 +52,16 @@ def test_an_error_of_the_family_is_one_line_and_its_exit_code(
     assert capfd.readouterr().err == f"error: {error}\n"
 
 
+def test_a_line_break_in_a_name_is_not_one_on_the_screen(
+    capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def command() -> None:
+        raise Refusal("config", "a\nb.yaml is not there", "give a file")
+
+    assert ended(command, monkeypatch) == main.BAD_INPUT
+    assert capfd.readouterr().err == "error: config: a b.yaml is not there; give a file\n"
+
+
 def test_an_app_adds_the_code_of_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def command() -> None:
         raise KeyError("mine")

@@ -8,6 +8,7 @@ from support import fault_entries as entries
 from swarm.cluster.actor import Job, Outcome, one_line, run_job
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import check_seal, read_result
+from swarm.errors import BadStorage, BadTask
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +50,23 @@ def test_a_failing_reward_is_final_and_named(tmp_path: Path) -> None:
     outcome = run_job(job(tmp_path, entries.REWARD))
     cause = "praise in mine.py returned 1 values for 4 completions on row 7"
     assert outcome == Outcome("failed", cause, final=True)
+
+
+@pytest.mark.parametrize(
+    ("error", "final"),
+    [
+        (BadTask("row 3 has no `prompt`", "give it one"), True),
+        (BadStorage("s3://runs", "no answer", "try later"), False),
+    ],
+)
+def test_a_refusal_is_final_but_for_a_place_that_may_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, final: bool
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(entries, "run", refused)
+    assert run_job(job(tmp_path, 1)) == Outcome("failed", str(error), final=final)
 
 
 @pytest.mark.parametrize(

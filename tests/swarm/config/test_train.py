@@ -91,6 +91,12 @@ class TestRefusals:
         with pytest.raises(ValidationError, match=named):
             DEFAULT.with_values(values)
 
+    @pytest.mark.parametrize("path", ["optim.lr", "algorithm.entropy_coef", "policy.alpha"])
+    @pytest.mark.parametrize("value", [float("inf"), float("nan")])
+    def test_a_value_that_is_not_finite(self, path: str, value: float) -> None:
+        with pytest.raises(ValidationError):
+            DEFAULT.with_values({path: value})
+
     def test_a_value_below_a_value(self) -> None:
         with pytest.raises(KeyError):
             DEFAULT.with_values({"steps.more": 1})

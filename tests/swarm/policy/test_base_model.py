@@ -9,6 +9,7 @@ import torch
 
 from swarm.config.parts import ModelSettings
 from swarm.errors import ModelUnavailable, Refusal
+from swarm.policy import base_model
 from swarm.policy.base_model import load_base, usable_device
 
 
@@ -42,6 +43,17 @@ def test_weights_have_the_precision_asked_for(folder: Path, dtype: str) -> None:
     assert {p.dtype for p in base.host.model.parameters()} == {getattr(torch, dtype)}
     assert base.device == torch.device("cpu")
     assert not base.host.model.training
+
+
+def test_too_little_memory_is_no_fault_of_the_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(base_model.AutoModelForCausalLM, "from_pretrained", full)
+    with pytest.raises(MemoryError):
+        load_base(ModelSettings(ref=str(folder)), "cpu")
 
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,13 @@ class TestJudge:
         ):
             self.judged(broken)
 
+    def test_leaving_the_program_is_an_error_in_it(self) -> None:
+        def leaves(**_: Any) -> list[float]:
+            raise SystemExit(0)
+
+        with pytest.raises(RewardFailed, match="raised SystemExit: 0 on row 7"):
+            self.judged(leaves)
+
     def test_a_failing_true_metric_counts_too(self) -> None:
         with pytest.raises(RewardFailed, match="raised ZeroDivisionError"):
             self.judged(lambda completions, **_: [0.0, 0.0], lambda **_: 1 / 0)

@@ -56,6 +56,11 @@ class TestRows:
         with pytest.raises(BadTask, match=re.escape(named)):
             own(path)
 
+    @pytest.mark.parametrize("column", ["prompt", "answer", "note"])
+    def test_half_a_character_in_any_column_names_its_row(self, column: str) -> None:
+        with pytest.raises(BadTask, match="row 3 holds half of a surrogate pair"):
+            row(3, {"prompt": "?", "answer": "b", column: "\ud800"})
+
     def test_arguments_and_other_rewards_are_refused(self, tmp_path: Path) -> None:
         path = written(tmp_path, SUMS)
         with pytest.raises(BadTask, match=r"task\.args\.min"):
