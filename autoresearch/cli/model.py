@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import typer
-from huggingface_hub.utils import disable_progress_bars
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -87,6 +86,8 @@ def add(
         raise _no_such("add", name, "it comes with this package")
     if name != smollm2.NAME:
         raise _no_such("add", name, did_you_mean(name, [smollm2.NAME]))
+    from huggingface_hub.utils import disable_progress_bars
+
     disable_progress_bars()  # transformers' own would cut through the status line
     console = Console(highlight=False)
     with console.status(f"adding {name}") as status:

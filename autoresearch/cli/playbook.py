@@ -96,8 +96,6 @@ def new(
         plan = own_plan(parent, "quick")
     folder = Path.cwd() / "playbooks"
     if folder.exists() and not folder.is_dir():
-        from swarm.errors import Refusal
-
         raise Refusal("new", f"{folder} is not a folder", "move it, or work in another folder")
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.yaml"

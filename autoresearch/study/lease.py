@@ -11,6 +11,7 @@ import platform
 import sqlite3
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass
@@ -42,13 +43,16 @@ class Holder:
 
     @classmethod
     def current(cls) -> "Holder":
-        pid = os.getpid()
-        return cls(platform.node(), _boot(), _pid_space(), pid, _started(pid))
+        pid, boot = os.getpid(), _boot()
+        # Without a boot id two hosts of one name are told apart by their network card.
+        host = platform.node() if boot else f"{platform.node()} {uuid.getnode():012x}"
+        return cls(host, boot, _pid_space(), pid, _started(pid))
 
     def is_dead(self, seen_from: "Holder") -> bool:
         """Whether this process is known to have ended, as far as `seen_from` can look."""
         if not self.boot and not seen_from.boot:
-            return self.host == seen_from.host and _is_gone(self.pid)
+            here = (self.host, self.space) == (seen_from.host, seen_from.space)
+            return here and _is_gone(self.pid)
         if not (self.boot and seen_from.boot):
             return False
         if self.boot != seen_from.boot:

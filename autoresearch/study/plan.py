@@ -5,6 +5,7 @@ Importing this module needs pydantic alone.
 """
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -113,7 +114,7 @@ class Decision(Settings):
 class Budget(Settings):
     """Hard limits; `trial_seconds` ends one attempt."""
 
-    seconds: float = Field(gt=0)
+    seconds: float = Field(gt=0, allow_inf_nan=False)
     trial_seconds: float = Field(gt=0)
     retries: int = Field(default=2, ge=0)
 
@@ -152,6 +153,8 @@ class Plan(Settings):
             for name in (h.arm, h.versus):
                 if name not in arms:
                     raise ValueError(f"hypothesis {h.id} names the unknown arm {name!r}")
+        if any(one.levels == other.levels for one, other in combinations(self.arms, 2)):
+            raise ValueError("two arms have the same levels")
         for arm in self.arms:
             for factor in self.treatments:
                 if factor.name not in arm.levels:

@@ -31,7 +31,7 @@ class Job:
 @dataclass(frozen=True)
 class Outcome:
     """How a job ended, as its own process saw it; `lost`: that died without saying so. `final`:
-    it was refused, or the user's reward failed, and would again."""
+    it was refused (not by a storage, which may answer later), or the user's reward failed."""
 
     status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
@@ -62,8 +62,7 @@ def run_job(job: Job) -> Outcome:
         result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
     except (Refusal, RewardFailed) as error:
         traceback.print_exc()
-        out_of_reach = isinstance(error, BadStorage)  # a network may come back
-        return Outcome("failed", one_line(str(error)), final=not out_of_reach)
+        return Outcome("failed", one_line(str(error)), final=not isinstance(error, BadStorage))
     except Exception as error:
         traceback.print_exc()
         return Outcome("failed", one_line(f"{type(error).__name__}: {error}"))

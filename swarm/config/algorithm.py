@@ -70,7 +70,6 @@ class AlgorithmSettings(Settings):
     sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
     mean of its sequence (`ratio`). `correction` deals with the rest of the gap to the sampler;
     `log_ratio_coef` adds (log rho)^2.
-
     kl_coef * KL is added and entropy_coef * entropy subtracted under the same weights. `kl` names
     the divergence whose gradient is followed: `reverse` is KL(pi || ref), `forward` KL(ref || pi).
     `kl_placement: reward` subtracts k1 from each token's reward instead.

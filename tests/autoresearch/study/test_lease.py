@@ -159,6 +159,18 @@ class TestWithoutProc:
             lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE - 1)
         assert lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE + 1) == 2
 
+    def test_who_cannot_be_looked_up_is_left_to_its_heartbeat(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A container beside this one, and another host of the same name."""
+        gone = self.here(2**22)
+        assert gone.is_dead(self.here(os.getpid()))
+        assert not replace(gone, space="another container").is_dead(self.here(os.getpid()))
+        monkeypatch.setattr(lease, "_boot", str)
+        monkeypatch.setattr(lease.uuid, "getnode", iter([1, 2]).__next__)
+        there, me = lease.Holder.current(), lease.Holder.current()
+        assert not replace(there, pid=2**22).is_dead(me)
+
     def test_a_row_with_a_boot_id_is_left_to_its_heartbeat(self) -> None:
         assert not replace(lease.Holder.current(), pid=2**22).is_dead(self.here(os.getpid()))
         assert not self.here(2**22).is_dead(lease.Holder.current())

@@ -61,6 +61,12 @@ class TestRefusals:
         with pytest.raises(ValidationError, match="H1 names the unknown arm 'c'"):
             small_plan(hypotheses=(hypothesis(versus="c"),))
 
+    def test_two_arms_that_are_one(self) -> None:
+        first, second = small_plan().arms[:2]
+        same = second.model_copy(update={"levels": first.levels})
+        with pytest.raises(ValidationError, match="two arms have the same levels"):
+            small_plan(arms=(first, same))
+
     def test_a_seed_that_serves_two_phases(self) -> None:
         with pytest.raises(ValidationError, match="overlap"):
             Seeds(pilot=(1,), tuning=(2,), confirm=(1,))
