@@ -16,7 +16,7 @@ from rich.text import Text
 from autoresearch.analysis.scores import primary_metric
 from autoresearch.cli.progress import ArmProgress, StudyProgress
 from autoresearch.cli.terminal import RealConsole, noise_to
-from autoresearch.execute.observer import Observer, Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.study.durations import duration
 from autoresearch.study.facts import ENDED, TrialFacts
 from autoresearch.study.plan import Plan
@@ -50,7 +50,7 @@ def watch(log: Path, *, silent: bool) -> Iterator[Observer]:
     with noise_to(log) as real:
         progress = StudyProgress()
         if silent:
-            yield Silent()
+            yield Observer()
         elif real.isatty():
             with Screen(RealConsole(real), progress) as screen:
                 yield screen

@@ -31,11 +31,8 @@ def candidates(tuning: Tuning, seed: int, told: Told) -> float:
     """The next value to try in [low, high], to 3 significant digits if the range allows it.
 
     It differs from every value told: where TPE asks for one again, the middle of the widest gap
-    is tried instead. Raises ValueError for a range that is empty or, with `log`, not above 0, and
-    once `told` holds `tuning.candidates` values.
+    is tried instead. Raises ValueError once `told` holds `tuning.candidates` values.
     """
-    if not tuning.low < tuning.high or (tuning.log and tuning.low <= 0):
-        raise ValueError(f"tuning range {tuning.low} to {tuning.high} is not usable")
     if len(told) >= tuning.candidates:
         raise ValueError(f"all {tuning.candidates} candidates have been told")
     tried = [_share(tuning, value) for value, _ in told]

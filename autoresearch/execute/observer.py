@@ -8,7 +8,7 @@ from autoresearch.study.plan import Plan
 
 
 class Observer:
-    """Told what happens, on the driver's main thread. Each method must return at once."""
+    """Told what happens, on the driver's main thread; must return at once. This one ignores it."""
 
     def stage(self, stage: str) -> None:
         """The study entered a stage."""
@@ -27,7 +27,3 @@ class Observer:
 
     def finished(self, summary: Mapping[str, Any]) -> None:
         """The study ended; `summary` is what `start --json` prints."""
-
-
-class Silent(Observer):
-    """An observer that ignores everything."""

@@ -83,9 +83,7 @@ def _design(plan: Plan) -> Iterator[Problem]:
 def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
     for factor in plan.treatments:
         if path in factor.paths:
-            text = (
-                f"{path} is tuned over all arms and set by {factor.name}: arms get unequal tuning"
-            )
+            text = f"{path} is tuned over all arms and set by {factor.name}: unequal tuning"
             yield Problem("PB206", text, at=("tuning",))
     primary = METRICS.get(plan.hypotheses[0].metric)
     if primary and primary.better != "up":
@@ -95,10 +93,11 @@ def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
 
 def _configs(plan: Plan) -> Iterator[Problem]:
     """Arms whose training config is impossible, and rewards that a task does not offer."""
+    tuned = {plan.tuning.path: plan.tuning.low} if plan.tuning else {}
     for task in plan.tasks:
         for arm in plan.arms:
             try:
-                config = plan.train_config(arm.id, task, 0, {})
+                config = plan.train_config(arm.id, task, 0, tuned)
             except ValidationError as error:
                 message = error.errors()[0]["msg"].removeprefix("Value error, ")
                 code = "PB402" if _GROUP_OF_ONE in message else "PB106"

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from autoresearch.analysis.scores import metrics_of
 from autoresearch.analysis.verdicts import Verdict
 from autoresearch.design.sizing import Underpowered
-from autoresearch.execute.observer import Observer, Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.stop import stop_requests
 from autoresearch.planner.preview import study_id
@@ -97,7 +97,7 @@ def run_study(
     home: Home,
     study: str,
     *,
-    observer: Observer = Silent(),
+    observer: Observer = Observer(),
     ray_address: str | None = None,
     more_seconds: float = 0.0,
     entry: str = TRAIN,

@@ -83,6 +83,12 @@ class Tuning(Settings):
     candidates: int = Field(ge=1)
     sampler: Literal["tpe", "grid"] = "tpe"
 
+    @model_validator(mode="after")
+    def _usable(self) -> Self:
+        if not self.low < self.high or (self.log and self.low <= 0):
+            raise ValueError(f"tuning range {self.low} to {self.high} is not usable")
+        return self
+
 
 class Seeds(Settings):
     """Seeds by phase; no seed serves two phases. `confirm` lists the most that may be used."""
@@ -153,6 +159,8 @@ class Plan(Settings):
             for name in (h.arm, h.versus):
                 if name not in arms:
                     raise ValueError(f"hypothesis {h.id} names the unknown arm {name!r}")
+        if len({h.id for h in self.hypotheses}) < len(self.hypotheses):
+            raise ValueError("two hypotheses have the same id")
         if any(one.levels == other.levels for one, other in combinations(self.arms, 2)):
             raise ValueError("two arms have the same levels")
         for arm in self.arms:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autoresearch.execute.observer import Observer, Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.execute.stop import stop_requests
 from autoresearch.run.context import StudyContext
 from autoresearch.run.study import new_study
@@ -38,6 +38,6 @@ def holding_study(
         budget = Budget(ledger, study, plan.budget)
         with stop_requests(home.pause_flag(study)) as stop:
             yield StudyContext(
-                study, ledger, home, NOTHING, NOTHING, budget, stop, observer or Silent()
+                study, ledger, home, NOTHING, NOTHING, budget, stop, observer or Observer()
             )
     ledger.close()

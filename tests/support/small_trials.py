@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autoresearch.execute.observer import Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.execute.projector import Projector
 from autoresearch.execute.runner import run_trials
 from autoresearch.execute.stop import stop_requests
@@ -30,7 +30,7 @@ def specs(*seeds: int, steps: int = 6) -> list[TrialSpec]:
     ]
 
 
-class Notebook(Silent):
+class Notebook(Observer):
     """An observer that remembers, and calls `on_progress` after each row."""
 
     def __init__(self) -> None:

@@ -98,14 +98,6 @@ def test_the_best_value_has_the_best_mean_and_ties_go_to_the_smaller():
     assert best([(0.1, 1.0), (0.1, 0.0), (0.01, 0.6)]) == 0.01
 
 
-@pytest.mark.parametrize(
-    "bad", [tuning(2, low=1e-2, high=1e-2), tuning(2, low=0.0), tuning(2, low=1.0, high=0.5)]
-)
-def test_an_unusable_range_is_an_error(bad):
-    with pytest.raises(ValueError, match="range"):
-        candidates(bad, 0, [])
-
-
 def test_no_more_than_the_registered_candidates():
     with pytest.raises(ValueError, match="told"):
         candidates(tuning(1), 0, [(1e-3, 0.5)])

@@ -127,3 +127,12 @@ def test_an_arm_needs_a_level_of_each_factor(tmp_path: Path) -> None:
 
 def test_out_goes_with_dry_run(run: Any) -> None:
     assert run("start", "x", "--out", "plan.yaml", code=2)["error"]["field"] == "out"
+
+
+def test_what_is_tuned_is_a_setting(tmp_path: Path) -> None:
+    plan = plan_for("best lora rank for RL")
+    assert plan.tuning is not None
+    tuning = plan.tuning.model_copy(update={"path": "optim.lrr"})
+    write_plan(tmp_path / "plan.yaml", plan.model_copy(update={"tuning": tuning}))
+    with pytest.raises(Refusal, match="PB106"):
+        read_plan(tmp_path / "plan.yaml")

@@ -6,11 +6,11 @@ import pytest
 from support.contexts import entered, holding_study
 from support.plans import small_plan, trial_spec
 
-from autoresearch.execute.observer import Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.study.home import Home
 
 
-class Notes(Silent):
+class Notes(Observer):
     def __init__(self) -> None:
         self.said: list[str] = []
 

@@ -9,7 +9,7 @@ from support.plans import TOPIC
 from support.stubbed_trials import StubbedTrials
 
 from autoresearch.analysis import claims, evidence
-from autoresearch.execute.observer import Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.planner import lint, planning
 from autoresearch.planner.planning import plan_study
 from autoresearch.run import graph
@@ -53,7 +53,7 @@ def test_a_smoke_study_does_costly_things_once_a_look(
     home = Home(tmp_path)
     options = StartOptions(topic=TOPIC, profile="smoke")
     study = new_study(home, plan_study(options).plan, options)
-    with holding_study(home, study, Silent()) as context:
+    with holding_study(home, study, Observer()) as context:
         graph.run_graph(context)
         facts = context.facts()
     assert facts.stage == "done"

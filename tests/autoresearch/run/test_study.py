@@ -14,7 +14,7 @@ from support import fault_entries, study_driver
 from support.child_path import child_path
 from support.plans import TOPIC
 
-from autoresearch.execute.observer import Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.planner.planning import plan_study
 from autoresearch.report import verify
 from autoresearch.run.study import new_study, run_study
@@ -52,7 +52,7 @@ def facts_of(home: Home, study: str) -> StudyFacts:
 def test_a_study_whose_trials_fail_ends_with_a_report_that_says_so(tmp_path: Path):
     home = Home(tmp_path)
     study = start(home, FAULTY)
-    summary = run_study(home, study, observer=Silent(), entry=fault_entries.ENTRY)
+    summary = run_study(home, study, observer=Observer(), entry=fault_entries.ENTRY)
     facts = facts_of(home, study)
     assert (summary.end, summary.exit_code, facts.status) == ("done", 0, "done")
     assert (summary.done, summary.failed) == (6, 4)
@@ -66,7 +66,7 @@ def test_a_study_whose_trials_fail_ends_with_a_report_that_says_so(tmp_path: Pat
     assert verify(facts, home) == []
     assert (home.runs / "mlflow.sqlite").exists()
     assert [h["verdict"] for h in summary.hypotheses] == ["inconclusive"]
-    again = run_study(home, study, observer=Silent(), entry="nothing:at_all")
+    again = run_study(home, study, observer=Observer(), entry="nothing:at_all")
     assert again.hypotheses == summary.hypotheses
 
 
@@ -74,7 +74,7 @@ def test_a_failing_reward_ends_the_study_in_one_line(tmp_path: Path):
     home = Home(tmp_path)
     study = start(home, SOUND)
     entry = fault_entries.BROKEN_REWARD
-    summary = run_study(home, study, observer=Silent(), entry=entry)
+    summary = run_study(home, study, observer=Observer(), entry=entry)
     assert (summary.end, summary.exit_code, summary.report) == ("failed", 1, None)
     assert summary.cause == (
         "praise in mine.py returned 1 values for 4 completions on row 7; correct it and start anew"
@@ -97,7 +97,7 @@ def test_a_model_that_is_gone_pauses_the_study(
     plan = plan_study(options).plan.model_copy(update={"model": "mine"})
     study = new_study(home, plan, options)
     with pytest.raises(Refusal, match=r"model\.ref: 'mine' is gone; bring it back"):
-        run_study(home, study, observer=Silent(), entry=fault_entries.ENTRY)
+        run_study(home, study, observer=Observer(), entry=fault_entries.ENTRY)
     assert facts_of(home, study).status == "paused"
 
 
@@ -171,10 +171,10 @@ def test_a_spent_budget_ends_the_run_and_more_of_it_is_a_deviation(tmp_path: Pat
         ledger.save_plan(study, plan.model_copy(update={"budget": limits}))
         ledger.set_stage(study, "freeze")
     ledger.close()
-    cut = run_study(home, study, observer=Silent(), entry=fault_entries.ENTRY)
+    cut = run_study(home, study, observer=Observer(), entry=fault_entries.ENTRY)
     assert (cut.end, cut.exit_code) == ("budget", 4)
     assert facts_of(home, study).status == "paused"
     entry = fault_entries.ENTRY
-    done = run_study(home, study, observer=Silent(), entry=entry, more_seconds=300)
+    done = run_study(home, study, observer=Observer(), entry=entry, more_seconds=300)
     assert done.end == "done"
     assert "budget of 0 s was raised" in Path(done.report).read_text()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.plans import TOPIC, plan_for
 
-from autoresearch.execute.observer import Silent
+from autoresearch.execute.observer import Observer
 from autoresearch.run.study import new_study, run_study
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
@@ -19,7 +19,7 @@ def test_a_study_is_not_taken_up_on_changed_files(data: Path, tmp_path: Path) ->
     study = new_study(home, plan, StartOptions(topic=TOPIC, task=str(data)))
     data.write_text(data.read_text().replace('"answer": "ba"', '"answer": "bb"'))
     with pytest.raises(Refusal, match=r"task\.digest"):
-        run_study(home, study, observer=Silent())
+        run_study(home, study, observer=Observer())
     ledger = Ledger.open(home)
     assert ledger.facts(study).trials == ()
     ledger.close()

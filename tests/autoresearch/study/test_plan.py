@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 from support.plans import hypothesis, small_plan, trial_spec
 
-from autoresearch.study.plan import REPLICATE_STRIDE, Arm, Factor, Plan, Seeds
+from autoresearch.study.plan import REPLICATE_STRIDE, Arm, Factor, Plan, Seeds, Tuning
 from swarm.config.train import TrainConfig
 
 SCALE = Factor(
@@ -60,6 +60,15 @@ class TestRefusals:
     def test_a_hypothesis_on_an_arm_that_is_not_there(self) -> None:
         with pytest.raises(ValidationError, match="H1 names the unknown arm 'c'"):
             small_plan(hypotheses=(hypothesis(versus="c"),))
+
+    @pytest.mark.parametrize(("low", "high"), [(1.0, 0.1), (0.1, 0.1), (0.0, 0.1)])
+    def test_a_tuning_range_that_is_none(self, low: float, high: float) -> None:
+        with pytest.raises(ValidationError, match=f"tuning range {low} to {high} is not usable"):
+            Tuning(factor="learning_rate", path="optim.lr", low=low, high=high, candidates=3)
+
+    def test_two_hypotheses_of_one_name(self) -> None:
+        with pytest.raises(ValidationError, match="two hypotheses have the same id"):
+            small_plan(hypotheses=(hypothesis(), hypothesis()))
 
     def test_two_arms_that_are_one(self) -> None:
         first, second = small_plan().arms[:2]
