@@ -78,7 +78,7 @@ class _Watcher(Observer):
         self._progress = progress
         self._lock = RLock()
 
-    def stage(self, stage: str, detail: str = "") -> None:
+    def stage(self, stage: str) -> None:
         with self._lock:
             self._progress.stage = stage
 
@@ -138,9 +138,9 @@ class Lines(_Watcher):
         super().__init__(progress)
         self._write = write
 
-    def stage(self, stage: str, detail: str = "") -> None:
+    def stage(self, stage: str) -> None:
         super().stage(stage)
-        self.note(f"stage {stage}{': ' + detail if detail else ''}")
+        self.note(f"stage {stage}")
 
     def trials(self, facts: Sequence[TrialFacts]) -> None:
         known = {t.spec.id for t in facts if self._progress.trial(t.spec.id) is not None}
