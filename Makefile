@@ -6,6 +6,7 @@ PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --constraint co
 
 export TOPIC
 export OMP_NUM_THREADS ?= 1
+BESIDE := -n 2 --dist worksteal
 unmarked := not learns and not faults and not cluster and not vllm and not gpu and not models
 
 .PHONY: start test install lint types learns faults cluster models vllm goldens clean
@@ -14,7 +15,7 @@ start: $(VENV)/.runtime
 	@OMP_NUM_THREADS= $(BIN)/autoresearch start "$$TOPIC" $(ARGS)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -m "$(unmarked)" $(ARGS)
+	$(BIN)/python -m pytest $(BESIDE) -m "$(unmarked)" $(ARGS)
 
 install: $(VENV)/.test
 
@@ -26,10 +27,10 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-learns: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -m learns $(ARGS)
+learns faults: $(VENV)/.test
+	$(BIN)/python -m pytest $(BESIDE) -m $@ $(ARGS)
 
-faults cluster models vllm: $(VENV)/.test
+cluster models vllm: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
 
 goldens: $(VENV)/.test

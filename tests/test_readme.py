@@ -20,7 +20,7 @@ def test_a_policy_is_trained_and_sampled(tmp_path: Path) -> None:
 @pytest.mark.learns
 def test_a_study_is_planned_run_and_read(tmp_path: Path) -> None:
     lines = ran(RESEARCHER, tmp_path)
-    assert any(line.startswith("arm.eval/acc.advantage_std-none ") for line in lines), lines
+    assert any(line.startswith("arm.eval/acc.advantage_std-none.mean ") for line in lines), lines
     assert len(list((tmp_path / "reports").glob("*/report.md"))) == 1
 
 
