@@ -105,10 +105,19 @@ class ClusterLost(InfrastructureError):
     """A Ray cluster that was in use stopped answering."""
 
 
+def said(error: BaseException) -> str:
+    """The text of an exception on one line. One of the user's own may have none that can be
+    read."""
+    try:
+        return " ".join(str(error).split())
+    except Exception:
+        return "its text cannot be read"
+
+
 def blamed(error: BaseException, path: Path) -> str:
     """What an exception of the user's file says, with the last line of that file that it names:
     `ValueError: no rows (mine.py:3)`."""
-    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+    text = f"{type(error).__name__}: {said(error)}".rstrip(": ")
     if isinstance(error, SyntaxError):  # says the line itself
         return text
     frames = traceback.extract_tb(error.__traceback__)

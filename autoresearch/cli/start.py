@@ -87,6 +87,9 @@ def start(
         "planner": planner,
     }
     given = {name: value for name, value in asked.items() if value is not None}
+    for name, value in given.items():
+        if isinstance(value, str) and not value.strip():
+            raise Refusal(name, "it is empty", "give a value, or leave the option out")
     if plan_file is not None:
         options, plan, intent = _from_file(plan_file, topic, given, ray_address)
     else:
@@ -130,7 +133,7 @@ def _from_topic(
     options = StartOptions(
         topic=topic,
         budget_seconds=parse_duration(given["budget"], "budget") if "budget" in given else None,
-        seed=parse_seed(given.get("seed", "0")),
+        seed=parse_seed(given["seed"]) if "seed" in given else None,
         task=absolute(given["task"], Path.cwd()) if "task" in given else None,
         set=single_values(assignments(given.get("set", []))),
         ray_address=ray_address,

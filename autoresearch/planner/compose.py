@@ -79,6 +79,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
     plan, fit_note = fit(plan, profile.minutes)
     notes = [
         *intent.left_aside,
+        *(made.note for made in intent.repairs if made.name == "take the nearest level"),
         *_preset_notes(intent, plan),
         *fixed.notes,
         *(note for found in own.values() for note in found.notes),

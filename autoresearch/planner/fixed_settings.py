@@ -15,7 +15,7 @@ from swarm.algorithms import DATA
 from swarm.config.base import JsonValue
 from swarm.config.checked import check_value, configure
 from swarm.config.train import TrainConfig
-from swarm.errors import Refusal
+from swarm.errors import Refusal, did_you_mean
 
 #: Paths that have an option of their own.
 _OPTIONS: Mapping[str, str] = {
@@ -61,7 +61,7 @@ def fix_settings(
     notes += _let_all_act(fixed, treatments, {**held, **intent.set}, intent)
     for treatment in treatments:
         fixed |= treatment.factor.assign(treatment.control)
-    train = configure(TrainConfig(), fixed, "set" if intent.set else "playbook")
+    train = configure(TrainConfig(), fixed, _who_fixes(intent))
     return FixedSettings(
         train=train,
         factors=tuple(_factor(t, fixed) for t in treatments),
@@ -103,6 +103,12 @@ def substitute(
 def _parameters(playbook: Playbook, intent: Intent) -> dict[str, JsonValue]:
     """Each parameter's value: the intent's, else its default. Raises Refusal outside its range."""
     values: dict[str, JsonValue] = {}
+    if unknown := sorted(intent.parameters.keys() - playbook.params.keys()):
+        raise Refusal(
+            "parameters",
+            f"playbook {playbook.id} has no {unknown[0]}",
+            did_you_mean(unknown[0], playbook.params),
+        )
     for name, parameter in playbook.params.items():
         try:
             values[name] = parameter.value(intent.parameters.get(name, parameter.default))
@@ -111,12 +117,20 @@ def _parameters(playbook: Playbook, intent: Intent) -> dict[str, JsonValue]:
     return values
 
 
+def _who_fixes(intent: Intent) -> str:
+    """The field to change where settings do not fit: the nearest to the user."""
+    if intent.set:
+        return "set"
+    return "topic" if intent.held or intent.algorithm or intent.parameters else "playbook"
+
+
 def _held(intent: Intent, treatments: Sequence[Treatment]) -> dict[str, JsonValue]:
     """Settings that the question holds fixed: `with group size 4`, `in RLOO`."""
     under_test = {path for t in treatments for path in t.factor.paths}
     values: dict[str, JsonValue] = {}
     for name, level in intent.held.items():
-        values |= factor(name).assign(level)
+        known = factor(name)
+        values |= known.assign(known.check(level))
     # GRPO alone is the family's name: the base recipe stands for it.
     if intent.algorithm and intent.algorithm != "grpo":
         values |= {_PRESET: intent.algorithm, "algorithm.kl_coef": 0.0}
@@ -144,7 +158,7 @@ def _let_all_act(
                 fixed |= added.settings
                 notes.append(added.note)
                 continue
-            base = configure(TrainConfig(), fixed, "playbook")
+            base = configure(TrainConfig(), fixed, _who_fixes(intent))
             acting = [
                 requirement.holds(configure(base, v, "topic", _OTHER_LEVELS))
                 for v in _levels(others)

@@ -37,7 +37,7 @@ def review(plan: Plan) -> list[Problem]:
     if not found:
         found = [*_configs(plan)]
     if not found:
-        found = [*_traps(plan), *_feasibility(plan)]
+        found = [*_traps(plan), *_nuisances(plan), *_feasibility(plan)]
     return sorted(found, key=lambda problem: problem.severity != "error")
 
 
@@ -46,6 +46,10 @@ def _references(plan: Plan) -> Iterator[Problem]:
         if factor.name not in FACTORS:
             step = did_you_mean(factor.name, FACTORS)
             yield Problem("PB101", f"unknown factor {factor.name!r}; {step}", at=("factors",))
+    for metric in plan.metrics:
+        if metric not in METRICS:
+            step = did_you_mean(metric, METRICS)
+            yield Problem("PB102", f"metrics: unknown metric {metric!r}; {step}", at=("metrics",))
     for h in plan.hypotheses:
         if h.metric not in METRICS:
             step = did_you_mean(h.metric, METRICS)
@@ -62,6 +66,12 @@ def _design(plan: Plan) -> Iterator[Problem]:
     if not plan.treatments:
         yield Problem("PB201", "no treatment is under test", at=("factors",))
     for factor in plan.treatments:
+        known = FACTORS.get(factor.name)
+        if known and not known.paths <= factor.paths:
+            text = f"{factor.name} sets {', '.join(sorted(known.paths - factor.paths))} in no arm"
+            yield Problem("PB202", text, at=("factors",))
+        if len(factor.levels) < 2:
+            yield Problem("PB202", f"{factor.name} has one level", at=("factors",))
         if factor.control not in factor.levels:
             text = f"{factor.name}: control {factor.control!r} is not among its levels"
             yield Problem("PB202", text, at=("factors",))
@@ -125,6 +135,13 @@ def _traps(plan: Plan) -> Iterator[Problem]:
             text = f"{h.id}: entropy follows from the rollout temperature itself"
             yield Problem("PB409", text, "warning", at=("primary",))
     yield from _few_evaluations(plan, configs)
+
+
+def _nuisances(plan: Plan) -> Iterator[Problem]:
+    """The nuisance factors are what is tuned."""
+    tuned = [(plan.tuning.path,)] if plan.tuning else []
+    if [factor.sets for factor in plan.factors if factor.role == "nuisance"] != tuned:
+        yield Problem("PB206", "the nuisance factors are not what is tuned", at=("tuning",))
 
 
 def _one_rate(factor: Factor) -> Iterator[Problem]:

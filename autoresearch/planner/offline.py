@@ -18,17 +18,15 @@ def intent_of(question: Question) -> Intent:
 
     Raises Refusal for a topic that nothing fits (it names the nearest playbooks).
     """
-    options = question.options
-    parsed = parse(options.topic)
+    parsed = parse(question.options.topic)
     playbook, broken = _playbook(parsed, question)
     own = {listed.name for listed in playbook.factors}
-    chosen = options.playbook is not None
+    chosen = question.options.playbook is not None
     asked = [named for named in parsed.treatments if not chosen or named.factor in own or not own]
     aside = [named.factor for named in parsed.treatments if named not in asked]
     return Intent(
-        topic=options.topic,
-        playbook=options.playbook or playbook.id,
-        profile=options.profile,
+        topic=question.options.topic,
+        playbook=playbook.id,
         factors=tuple(
             AskedFactor(
                 name=named.factor,
@@ -40,13 +38,9 @@ def intent_of(question: Question) -> Intent:
         ),
         held={named.factor: named.levels[0] for named in parsed.fixed},
         algorithm=parsed.algorithm,
-        set=options.set,
-        model=options.model if options.model != "tiny" else None,
-        task=options.task or _spoken_task(parsed),
+        task=_spoken_task(parsed),
         metric=None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric,
         parameters=dict(_parameters(playbook, parsed)),
-        seed=options.seed,
-        budget_seconds=options.budget_seconds,
         left_aside=(
             *(f"{name.upper()} is not a preset of this trainer" for name in parsed.unsupported),
             *(f"{name} is named but not under test in {playbook.id}" for name in aside),

@@ -1,14 +1,18 @@
 """Which planner `--planner` names: the offline one, or the user's own."""
 
-import importlib.util
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from pydantic import ValidationError
 
 from autoresearch.planner.offline import intent_of
 from autoresearch.planner.seam import Planner, Question
 from autoresearch.study.intent import Intent
+from swarm.config.paths import first_problem
 from swarm.errors import Refusal, blamed, did_you_mean
 
 BUILT_IN = ("offline",)
@@ -28,24 +32,34 @@ def planner_named(name: str) -> Planner:
     path = Path(file)
     if not path.is_file():
         raise Refusal("planner", f"there is no file {path}", "give the path as file.py:function")
-    spec = importlib.util.spec_from_file_location(f"own_planner_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise Refusal(
-            "planner", f"{path} is not a Python file", "give the path as file.py:function"
-        )
-    module = importlib.util.module_from_spec(spec)
-    _run(path, partial(spec.loader.exec_module, module))
-    planner: Planner | None = getattr(module, function, None)
+    planner: Planner | None = getattr(_run(path, partial(_module, path)), function, None)
     if not callable(planner):
         raise Refusal("planner", f"{path} has no function {function!r}", "name one after the ':'")
     return partial(_asked, path, planner)
 
 
+def _module(path: Path) -> ModuleType:
+    """The file as a module; planning leaves nothing beside it, bytecode neither."""
+    module = ModuleType(f"own_planner_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # where dataclasses look their types up
+    exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
+    return module
+
+
 def _asked(path: Path, planner: Planner, question: Question) -> Intent:
-    intent = _run(path, partial(planner, question))
-    if not isinstance(intent, Intent):
-        made = type(intent).__name__
-        raise Refusal("planner", f"{path} made a {made} of the question", "return an Intent")
+    made = _run(path, partial(planner, question))
+    if not isinstance(made, Intent):
+        kind = type(made).__name__
+        raise Refusal("planner", f"{path} made a {kind} of the question", "return an Intent")
+    try:  # copies and constructed records were never checked
+        intent = Intent.model_validate({**vars(made), **made.model_dump(warnings=False)})
+    except ValidationError as error:
+        raise Refusal("planner", f"{path}: {first_problem(error)}", f"correct {path}") from None
+    if intent.repairs or intent.set not in ({}, question.options.set):
+        field = "repairs" if intent.repairs else "set"
+        owner = "planning's own" if intent.repairs else "the user's: --set"
+        raise Refusal("planner", f"{path} filled {field}, which is {owner}", f"leave {field} out")
     return intent
 
 
@@ -55,5 +69,7 @@ def _run(path: Path, code: Callable[[], Any]) -> Any:
         return code()
     except Refusal:
         raise
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever it raises, it is the file's
         raise Refusal("planner", f"it raised {blamed(error, path)}", f"correct {path}") from error

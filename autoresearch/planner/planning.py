@@ -22,7 +22,7 @@ from autoresearch.playbook import Library
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import Intent, Repair
 from autoresearch.study.options import StartOptions
-from autoresearch.study.plan import Plan
+from autoresearch.study.plan import Plan, is_text
 from swarm.errors import Refusal
 
 #: The most repairs of one intent: more than two factors can need.
@@ -59,6 +59,8 @@ def plan_study(
     """
     if not options.topic.strip():
         raise Refusal("topic", "it is empty", 'ask a question: autoresearch start "…"')
+    if not is_text(options.topic):
+        raise Refusal("topic", "it holds bytes that are not UTF-8", "type it again")
     context = Question(options, library or Library.locate(), findings)
     limit: RunnableConfig = {"recursion_limit": 5 + 2 * MOST_REPAIRS}
     ended = _graph().invoke(State(), limit, context=context)
@@ -75,9 +77,18 @@ def recall(state: State, runtime: Runtime[Question]) -> State:
 def draft(state: State, runtime: Runtime[Question]) -> State:
     """What is asked, by the planner of the options."""
     question = replace(runtime.context, findings=tuple(state["known"]))
-    name = question.options.planner
-    named = planner_named(name)(question).model_copy(update={"planner": name})
-    return State(intent=named.model_dump(mode="json"))
+    named = planner_named(question.options.planner)(question)
+    return State(intent=under(question.options, named).model_dump(mode="json"))
+
+
+def under(options: StartOptions, intent: Intent) -> Intent:
+    """The intent with every option that is given: these no planner decides."""
+    given = {
+        name: value
+        for name, value in options.model_dump(exclude_none=True).items()
+        if name in Intent.model_fields
+    }
+    return Intent.model_validate({**intent.model_dump(), **given})
 
 
 def lint(state: State, runtime: Runtime[Question]) -> State:

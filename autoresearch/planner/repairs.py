@@ -5,7 +5,7 @@ again.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from autoresearch.catalogue import CatalogueFactor, Requirement
 from autoresearch.planner.treatments import Treatment
@@ -16,6 +16,7 @@ from swarm.config.train import TrainConfig
 from swarm.errors import Refusal
 
 _ROLLOUTS = "batch.rollouts"
+_GROUP_SIZE = "batch.group_size"
 
 
 class NeedsRepair(Exception):
@@ -35,6 +36,10 @@ def take_nearest_levels(known: CatalogueFactor, asked: AskedFactor) -> None:
     moved = [f"{a} is {b}" for a, b in zip(asked.levels, levels, strict=True) if a != b]
     note = f"{asked.name} goes {known.allowed.removeprefix('give ')}: {', '.join(moved)}"
     unique = tuple(dict.fromkeys(levels))
+    if len(unique) < min(2, len(levels)):
+        raise Refusal(
+            "topic", f"{asked.name}: {', '.join(moved)}, which leaves one level", known.allowed
+        )
     control = None if asked.control is None else _nearest(known, asked.control)
     nearest = asked.model_copy(update={"levels": unique, "control": control})
     raise NeedsRepair(
@@ -45,11 +50,13 @@ def take_nearest_levels(known: CatalogueFactor, asked: AskedFactor) -> None:
 def fit_rollouts(
     fixed: Mapping[str, JsonValue],
     treatments: Sequence[Treatment],
-    chosen: Iterable[str],
+    chosen: Collection[str],
 ) -> None:
-    """Raise NeedsRepair where some group size does not divide the rollouts that are asked for."""
-    sizes = [v for t in treatments if t.name == "group_size" for v in t.levels]
-    common = math.lcm(*(size for size in sizes if isinstance(size, int)))
+    """Raise NeedsRepair where a group size of the question does not divide the rollouts."""
+    held = fixed.get(_GROUP_SIZE, TrainConfig().batch.group_size)
+    tested = [v for t in treatments if t.name == "group_size" for v in t.levels]
+    sizes = tested or ([held] if _GROUP_SIZE in chosen else [])
+    common = math.lcm(*(size for size in sizes if isinstance(size, int) and size > 0))
     asked = fixed.get(_ROLLOUTS)
     rollouts = asked if isinstance(asked, int) else TrainConfig().batch.rollouts
     taken = {path for t in treatments for path in t.factor.paths} | set(chosen)
@@ -107,6 +114,12 @@ def widen_range(spec: PlaybookTuning, value: JsonValue) -> None:
     if not isinstance(value, int | float) or spec.low <= value <= spec.high:
         return
     low, high = min(spec.low, value), max(spec.high, value)
+    if spec.log and low <= 0:
+        raise Refusal(
+            "playbook",
+            f"{spec.factor} is tuned on a logarithmic scale, and the recipe's own value is {low:g}",
+            "give its tuning log: false, or another recipe",
+        )
     note = f"{spec.factor} is tuned from {low:g} to {high:g}, so that the recipe's own is within"
     settings: dict[str, JsonValue] = {"low": low, "high": high}
     raise NeedsRepair(Repair(name="widen a range", about=spec.factor, note=note, settings=settings))

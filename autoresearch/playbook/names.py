@@ -8,6 +8,7 @@ from autoresearch.catalogue import FACTORS, CatalogueFactor
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import Document, read
 from autoresearch.study.metrics import METRICS
+from autoresearch.study.plan import repeated
 from swarm.config.base import JsonValue
 from swarm.config.checked import check_path
 from swarm.errors import Refusal, did_you_mean
@@ -54,10 +55,15 @@ def _factors(playbook: Playbook) -> Iterator[Problem]:
         levels = listed.levels or known.levels
         for j, level in enumerate(levels):
             yield from _level(known, level, (*at, "levels", j))
+        if twice := repeated(levels):
+            text = f"{listed.name}: level {twice[0]!r} is listed twice"
+            yield Problem("PB202", text, at=(*at, "levels"))
         control = known.control if listed.control is None else listed.control
         if control not in levels:
             text = f"{listed.name}: control {control!r} is not among its levels"
             yield Problem("PB202", text, at=(*at, "control"))
+    if twice := repeated(listed.name for listed in playbook.factors):
+        yield Problem("PB202", f"{twice[0]} is listed twice", at=("factors",))
     for i, names in enumerate(playbook.match.factors):
         for name in names:
             if name not in FACTORS:

@@ -1,5 +1,6 @@
 """Lengths of time, as they are typed and as they are shown."""
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -14,7 +15,8 @@ def parse_duration(text: str, field: str) -> float:
     compact = text.strip().lower().replace(" ", "")
     spans = _SPAN.findall(compact)
     seconds = sum(float(number) * _UNITS[unit] for number, unit in spans)
-    if not spans or "".join(n + u for n, u in spans) != compact or seconds <= 0:
+    typed = "".join(number + unit for number, unit in spans)
+    if not spans or typed != compact or not 0 < seconds < math.inf:
         raise Refusal(
             field, f"{text!r} is not a length of time", "write it as 90s, 45m, 2h, 1h30m or 3d"
         )

@@ -1,11 +1,11 @@
 """What is asked, as a frozen record. Every planner fills one; `compose` turns it into a plan."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from autoresearch.study.plan import Direction, Profile
+from autoresearch.study.plan import Direction, Line, Profile, Seed, repeated
 from swarm.config.base import JsonValue, Settings
 
 #: Questions that `compose` knows how to answer.
@@ -21,6 +21,14 @@ class AskedFactor(Settings):
     direction: Direction | None = Field(
         default=None, description="what is claimed of the other level"
     )
+
+    @model_validator(mode="after")
+    def _answerable(self) -> Self:
+        if twice := repeated(self.levels):
+            raise ValueError(f"{self.name}: level {twice[0]} is given twice")
+        if self.control is not None and self.control not in self.levels:
+            raise ValueError(f"{self.name}: control {self.control!r} is not among its levels")
+        return self
 
 
 RepairName = Literal[
@@ -54,23 +62,32 @@ class Intent(Settings):
     """
 
     kind: Kind = "compare"
-    topic: str
-    planner: str = "offline"
-    playbook: str = Field(description="the id or the file of the template")
+    topic: Line
+    planner: Line = "offline"
+    playbook: Line = Field(description="the id or the file of the template")
     profile: Profile = "quick"
     factors: tuple[AskedFactor, ...] = ()
     held: Mapping[str, JsonValue] = Field(default_factory=dict, description="factor -> level")
-    algorithm: str | None = None
+    algorithm: Line | None = None
     set: Mapping[str, JsonValue] = Field(default_factory=dict)
-    model: str | None = Field(default=None, description="instead of the playbook's")
-    task: str | None = Field(default=None, description="built-in, data.jsonl or file.py:make")
-    metric: str | None = Field(default=None, description="instead of the playbook's primary one")
+    model: Line | None = Field(default=None, description="instead of the playbook's")
+    task: Line | None = Field(default=None, description="built-in, data.jsonl or file.py:make")
+    metric: Line | None = Field(default=None, description="instead of the playbook's primary one")
     parameters: Mapping[str, float] = Field(default_factory=dict)
-    seed: int = 0
+    seed: Seed = 0
     budget_seconds: float | None = Field(default=None, gt=0)
-    left_aside: tuple[str, ...] = ()
-    known: tuple[str, ...] = Field(default=(), description="findings of earlier studies")
+    left_aside: tuple[Line, ...] = ()
+    known: tuple[Line, ...] = Field(default=(), description="findings of earlier studies")
     repairs: tuple[Repair, ...] = Field(default=(), description="in the order they were made")
+
+    @model_validator(mode="after")
+    def _one_place_each(self) -> Self:
+        names = [factor.name for factor in self.factors]
+        if twice := repeated(names):
+            raise ValueError(f"factors: {twice[0]} is under test twice")
+        if both := set(names) & self.held.keys():
+            raise ValueError(f"held: {min(both)} is under test too")
+        return self
 
     def factor(self, name: str) -> AskedFactor | None:
         """What is asked of a factor under test."""

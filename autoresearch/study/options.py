@@ -16,14 +16,15 @@ _FLAGS = ("playbook", "profile", "model", "task", "seed", "planner")
 
 
 class StartOptions(Settings):
-    """The options of `autoresearch start`. `set` maps TrainConfig paths to fixed values."""
+    """The options of `autoresearch start`; None where one is not given, which leaves it to the
+    planner. `set` maps TrainConfig paths to fixed values."""
 
     topic: str
     playbook: str | None = None
-    profile: Profile = "quick"
+    profile: Profile | None = None
     budget_seconds: float | None = None
-    seed: int = 0
-    model: str = "tiny"
+    seed: int | None = None
+    model: str | None = None
     task: str | None = None
     set: Mapping[str, JsonValue] = Field(default_factory=dict)
     ray_address: str | None = None
@@ -32,7 +33,7 @@ class StartOptions(Settings):
 
 
 def start_command(options: StartOptions) -> str:
-    """`autoresearch start …` with every option that is not at its default, but for the budget."""
+    """`autoresearch start …` with every option that is given, but for the budget."""
     if options.plan is not None:
         return shlex.join(["autoresearch", "start", "--plan", options.plan])
     words = ["autoresearch", "start", options.topic]

@@ -4,11 +4,12 @@
 Importing this module needs pydantic alone.
 """
 
-from collections.abc import Mapping
-from itertools import combinations
-from typing import Literal, Self
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import combinations, pairwise
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from swarm.config.base import JsonValue, Settings, canonical_digest
 from swarm.config.train import TrainConfig
@@ -16,6 +17,32 @@ from swarm.config.train import TrainConfig
 Phase = Literal["pilot", "tuning", "confirm"]
 Direction = Literal["greater", "less", "different"]
 Profile = Literal["smoke", "quick", "full"]
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+def is_text(line: str) -> bool:
+    """Whether a string can be written as UTF-8: the shell's undecodable bytes cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in line)
+
+
+def _line(text: str) -> str:
+    if not text.strip():
+        raise ValueError("it is empty")
+    if not is_text(text):
+        raise ValueError("it holds bytes that are not UTF-8")
+    return text
+
+
+def repeated(values: Iterable[JsonValue]) -> list[JsonValue]:
+    """The values that are there more than once. True is not 1."""
+    counted = Counter((isinstance(value, bool), value) for value in values)
+    return [value for (_, value), times in counted.items() if times > 1]
+
+
+#: Text that says something.
+Line = Annotated[str, AfterValidator(_line)]
+#: Usable as a file's name.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._+-]*$")]
 
 #: Distance between the seeds of two copies of one configuration: more than any registered seed.
 REPLICATE_STRIDE = 100_000_000
@@ -24,8 +51,8 @@ REPLICATE_STRIDE = 100_000_000
 class Hypothesis(Settings):
     """A falsifiable claim: `metric` of `arm` against `versus`, by at least `min_effect`."""
 
-    id: str
-    statement: str
+    id: Name
+    statement: Line
     metric: str
     arm: str
     versus: str
@@ -68,7 +95,7 @@ class Factor(Settings):
 class Arm(Settings):
     """One combination of treatment levels, by factor name."""
 
-    id: str
+    id: Name
     levels: Mapping[str, JsonValue]
 
 
@@ -93,9 +120,9 @@ class Tuning(Settings):
 class Seeds(Settings):
     """Seeds by phase; no seed serves two phases. `confirm` lists the most that may be used."""
 
-    pilot: tuple[int, ...]
-    tuning: tuple[int, ...]
-    confirm: tuple[int, ...] = Field(min_length=1)
+    pilot: tuple[Seed, ...]
+    tuning: tuple[Seed, ...]
+    confirm: tuple[Seed, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -116,11 +143,17 @@ class Decision(Settings):
     floor: float = Field(default=0.0, description="score of a diverged trial")
     exploratory: bool = False
 
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if any(one >= other for one, other in pairwise((0, *self.looks))):
+            raise ValueError(f"looks {list(self.looks)} do not rise")
+        return self
+
 
 class Budget(Settings):
     """Hard limits; `trial_seconds` ends one attempt."""
 
-    seconds: float = Field(gt=0, allow_inf_nan=False)
+    seconds: float = Field(gt=0)
     trial_seconds: float = Field(gt=0)
     retries: int = Field(default=2, ge=0)
 
@@ -129,10 +162,10 @@ class Plan(Settings):
     """A whole study, before it starts."""
 
     version: Literal[1] = 1
-    topic: str
-    question: str
-    planner: str
-    playbook: str
+    topic: Line
+    question: Line
+    planner: Line
+    playbook: Line
     profile: Profile
     hypotheses: tuple[Hypothesis, ...] = Field(min_length=1)
     factors: tuple[Factor, ...] = Field(min_length=1)
@@ -148,8 +181,8 @@ class Plan(Settings):
     decision: Decision = Decision()
     budget: Budget
     metrics: tuple[str, ...] = Field(description="metrics that the report shows beside the primary")
-    estimated_seconds: float
-    estimated_trial_seconds: float
+    estimated_seconds: float = Field(ge=0)
+    estimated_trial_seconds: float = Field(ge=0)
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -159,16 +192,43 @@ class Plan(Settings):
             for name in (h.arm, h.versus):
                 if name not in arms:
                     raise ValueError(f"hypothesis {h.id} names the unknown arm {name!r}")
-        if len({h.id for h in self.hypotheses}) < len(self.hypotheses):
-            raise ValueError("two hypotheses have the same id")
+        for kind, names in {
+            "hypotheses": [h.id for h in self.hypotheses],
+            "arms": [arm.id for arm in self.arms],
+            "factors": [factor.name for factor in self.factors],
+            "tasks": self.tasks,
+        }.items():
+            if twice := repeated(names):
+                raise ValueError(f"{kind}: {twice[0]} is there twice")
+        if self.model != self.train.model.ref:
+            raise ValueError(f"model {self.model} is not train.model.ref {self.train.model.ref}")
         if any(one.levels == other.levels for one, other in combinations(self.arms, 2)):
             raise ValueError("two arms have the same levels")
+        tested = {factor.name: factor for factor in self.treatments}
         for arm in self.arms:
-            for factor in self.treatments:
-                if factor.name not in arm.levels:
-                    raise ValueError(f"arm {arm.id} has no level of {factor.name}")
-                if factor.is_replicate and arm.levels[factor.name] not in factor.levels:
-                    raise ValueError(f"arm {arm.id} is not a copy that {factor.name} lists")
+            if unknown := arm.levels.keys() - tested.keys():
+                raise ValueError(f"arm {arm.id} has a level of {min(unknown)}, not under test")
+            for name, factor in tested.items():
+                if name not in arm.levels:
+                    raise ValueError(f"arm {arm.id} has no level of {name}")
+                if arm.levels[name] not in factor.levels:
+                    raise ValueError(
+                        f"arm {arm.id}: {name} {arm.levels[name]!r} is not one of its levels"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _own_paths(self) -> Self:
+        """Seed, model and task are set by what the plan says of them, and by nothing else."""
+        given = {f"factor {f.name}": f.paths for f in self.treatments}
+        given |= {f"task_settings of {t}": frozenset(v) for t, v in self.task_settings.items()}
+        if self.tuning:
+            given["tuning"] = frozenset({self.tuning.path})
+        for where, paths in given.items():
+            if taken := paths & {"seed", "model.ref", "task.ref"}:
+                raise ValueError(f"{where} sets {min(taken)}, which the plan names itself")
+        if unknown := self.task_settings.keys() - set(self.tasks):
+            raise ValueError(f"task_settings name {min(unknown)}, which is not one of the tasks")
         return self
 
     @property

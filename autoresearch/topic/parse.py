@@ -123,7 +123,10 @@ def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
         for name, aliases in by_factor.items()
         if any(not a.weak for a in aliases) or (compares and len({a.level for a in aliases}) > 1)
     ]
-    bare = {name for name in sure if all(a.level is None for a in by_factor[name])}
+    numbered = {
+        m.alias.factor for m in mentions if number(" ".join(text[m.end : m.end + 1])) is not None
+    }
+    bare = {n for n in sure if all(a.level is None for a in by_factor[n])} - numbered
     return [n for n in sure if not (n in bare and set(FACTORS[n].yields_to) & set(sure))]
 
 

@@ -9,9 +9,11 @@ JsonValue = str | int | float | bool | None
 
 
 class Settings(BaseModel):
-    """A frozen part of the config in which an unknown key is an error."""
+    """A frozen part of the config in which an unknown key is an error, and every number finite."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False
+    )
 
 
 def canonical_json(value: object) -> str:

@@ -71,8 +71,15 @@ def place(loc: Sequence[int | str]) -> str:
     return ".".join(map(str, loc))
 
 
+#: What pydantic appends to the place of a value that may be of several kinds.
+_KINDS = (("str",), ("int",), ("float",), ("bool",))
+
+
 def first_problem(error: ValidationError) -> str:
     """What is wrong with the first field that pydantic objects to, after its path if it has one."""
-    first = error.errors(include_url=False)[0]
-    where, message = place(first["loc"]), first["msg"].removeprefix("Value error, ")
+    errors = error.errors(include_url=False)
+    first = next((e for e in errors if e["type"] == "finite_number"), errors[0])
+    tagged = first["loc"][-1:] in _KINDS  # which of the kinds of a value objects
+    where = place(first["loc"][:-1] if tagged else first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
     return f"{where}: {message}" if where else message

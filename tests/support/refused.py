@@ -74,14 +74,16 @@ def by_module(cases: Mapping[str, Mapping[str, Case]]) -> dict[str, Case]:
     }
 
 
-def own_planner(*factors: Mapping[str, object], **fields: object) -> Case:
-    """A planner of the user's own, which asks for these factors on top of `factor-sweep`."""
+def own_planner(*factors: Mapping[str, object], changed: str = "{}", **fields: object) -> Case:
+    """A planner of the user's own, which asks for these factors on top of `factor-sweep`; fields
+    that are `changed` in the finished record are not checked by it."""
     text = f"""
 from autoresearch.study.intent import AskedFactor, Intent
 def plan(question):
     factors = tuple(AskedFactor(**asked) for asked in {list(factors)!r})
     fields = {{"playbook": "factor-sweep", **{fields!r}}}
-    return Intent(topic=question.options.topic, factors=factors, **fields)
+    made = Intent(topic=question.options.topic, factors=factors, **fields)
+    return made.model_copy(update={changed})
 """
     return case(f"{ASK} --planner mine.py:plan", {"mine.py": text})
 

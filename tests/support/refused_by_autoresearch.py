@@ -83,7 +83,8 @@ CASES = by_module(
             "_claims": case("autoresearch report diff STUDY STUDY", {}, a_broken_report),
         },
         "autoresearch.cli.start": {
-            "start": case(f"autoresearch start '{TOPIC}' --out plan.yaml"),
+            "start#1": case(f"autoresearch start '{TOPIC}' --out plan.yaml"),
+            "start#2": case(f"{ASK} --model ''"),
             "_from_topic": case("autoresearch start"),
             "_from_file": case(f"{FILE} --seed 3", {}, plan_file()),
             "resume": case("autoresearch resume STUDY", {}, study_that(was_stopped)),
@@ -97,11 +98,6 @@ CASES = by_module(
             "ui": case("autoresearch ui"),
             "_free": case("autoresearch ui --port PORT", MLFLOW, a_taken_port),
         },
-        "autoresearch.design.arms": {
-            "build_arms#2": own_planner({"name": "replicate"}, {"name": "replicate"}),
-            "_labelled#1": own_planner({"name": "group_size", "levels": [4, 4.0, 8]}),
-            "_labelled#2": own_planner({"name": "group_size", "levels": [4, 8], "control": 16}),
-        },
         "autoresearch.design.seeds": {
             "allot": case(f"{SHOW} --plan", playbook("profiles: {quick: {pilot: 200}}")),
         },
@@ -111,7 +107,8 @@ CASES = by_module(
             "check_set#1": case(f"{ASK} --set seed=3"),
             "check_set#2": case(f"{ASK} --set algorithm.scale=none"),
             "substitute": case(f"{SHOW} --plan", playbook("train: {optim.eps: '${few}'}")),
-            "_parameters": case(ask("does group size matter with 5000 rollouts?")),
+            "_parameters#1": own_planner({"name": "group_size"}, parameters={"rolouts": 64}),
+            "_parameters#2": case(ask("does group size matter with 5000 rollouts?")),
         },
         "autoresearch.planner.hypotheses": {
             "_metric": own_planner({"name": "group_size"}, metric="eval/ac"),
@@ -127,15 +124,23 @@ CASES = by_module(
         "autoresearch.planner.planners": {
             "planner_named#1": case(f"{ASK} --planner ofline"),
             "planner_named#2": case(f"{ASK} --planner none.py:plan"),
-            "planner_named#4": case(f"{MINE}s", {"mine.py": "def plan(question):\n    pass\n"}),
-            "_asked": case(MINE, {"mine.py": "def plan(question):\n    return 'GRPO'\n"}),
+            "planner_named#3": case(f"{MINE}s", {"mine.py": "def plan(question):\n    pass\n"}),
+            "_asked#1": case(MINE, {"mine.py": "def plan(question):\n    return 'GRPO'\n"}),
+            "_asked#2": own_planner({"name": "group_size"}, changed="{'seed': -1}"),
+            "_asked#3": own_planner({"name": "group_size"}, set={"optim.lr": 1e-4}),
             "_run": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
         },
         "autoresearch.planner.planning": {
             "plan_study#1": case(ask(" ")),
-            "plan_study#2": case(f"{ASK} --set evaluation.every=1000"),
+            "plan_study#2": case(ask("\udcff group size")),
+            "plan_study#3": case(f"{ASK} --set evaluation.every=1000"),
         },
         "autoresearch.planner.repairs": {
+            "take_nearest_levels": own_planner({"name": "kl_coef", "levels": [20, 50]}),
+            "widen_range": case(
+                f"{SHOW} --plan",
+                playbook("tuning: {factor: kl_coef, low: 0.001, high: 0.1}"),
+            ),
             "add_requirement": case(ask("does the clip range matter?", "--set batch.epochs=1")),
         },
         "autoresearch.planner.task_for": {
@@ -196,8 +201,10 @@ CASES = by_module(
 
 #: Places that no command line leads to, and why.
 OUT_OF_REACH: Mapping[str, str] = {
-    "autoresearch.planner.planners:planner_named#3": "Python finds a loader for every .py file",
     "autoresearch.design.arms:build_arms#1": "`select` has refused a question without a factor",
+    "autoresearch.design.arms:build_arms#2": "an Intent and a playbook name a factor once",
     "autoresearch.design.arms:build_arms#3": "a single level is compared with the control",
+    "autoresearch.design.arms:_labelled#1": "an Intent and a playbook name a level once",
+    "autoresearch.design.arms:_labelled#2": "the control of both is one of the levels",
     "autoresearch.study.ledger:Ledger._refuse_change": "commands register a plan once",
 }

@@ -44,7 +44,9 @@ CASES = {
     "PB205": plan_for(STD).model_copy(
         update={"decision": plan_for(STD).decision.model_copy(update={"looks": (5, 10)})}
     ),
-    "PB206": with_factor(plan_for(STD), sets=("optim.lr",), levels=(1.0, 2.0), control=1.0),
+    "PB206": with_factor(
+        plan_for(STD), sets=("algorithm.scale", "optim.lr"), levels=(1.0, 2.0), control=1.0
+    ),
     "PB207": with_hypotheses(plan_for(STD), metric="policy/entropy"),
     "PB301": plan_for(STD).model_copy(update={"estimated_seconds": 1e9}),
     "PB302": with_train(plan_for(STD), steps=10),

@@ -24,7 +24,6 @@ def ask(question):
     return Intent(
         topic=question.options.topic,
         playbook="factor-sweep",
-        profile=question.options.profile,
         factors=(AskedFactor(name="lora_rank", levels=(2, 8), control=2, direction="greater"),),
         held={"group_size": 4},
         task="sort",
@@ -115,7 +114,7 @@ def test_a_file_that_cannot_be_run_is_refused(tmp_path: Path) -> None:
             planner_named(f"{path}:ask")
 
 
-@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40))
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip))
 def test_raw_words_of_the_topic_plan_nothing(words: str) -> None:
     """Two topics that a planner reads alike make plans alike, but for the topic itself."""
     from autoresearch.planner.compose import compose

@@ -1,5 +1,7 @@
 """The planning graph: each repair takes its edge, is named, and leaves a plan that can answer."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -28,11 +30,15 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return passed
 
 
-def planned(monkeypatch: pytest.MonkeyPatch, **intent: Any) -> Drafted:
+def planned(
+    monkeypatch: pytest.MonkeyPatch,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    **intent: Any,
+) -> Drafted:
     """What the graph makes of an intent that some planner filled."""
     asked = Intent.model_validate({"topic": "x", "playbook": "factor-sweep", **intent})
     monkeypatch.setattr(planning, "planner_named", lambda name: lambda question: asked)
-    return plan_study(StartOptions(topic="x"))
+    return plan_study(StartOptions(topic="x", **options))
 
 
 def names(drafted: Drafted) -> list[str]:
@@ -111,7 +117,7 @@ def test_what_no_repair_can_put_right_is_refused(
         planned(
             monkeypatch,
             factors=[AskedFactor(name="clip_higher")],
-            set={"batch.epochs": 1, "batch.minibatches": 1},
+            options={"set": {"batch.epochs": 1, "batch.minibatches": 1}},
         )
 
 

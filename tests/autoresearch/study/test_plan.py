@@ -34,7 +34,11 @@ class TestFactor:
 
 
 class TestTrainConfig:
-    PLAN = small_plan(factors=(SCALE,), task_settings={"chain": {"sampling.max_tokens": 24}})
+    PLAN = small_plan(
+        factors=(SCALE,),
+        tasks=("reverse", "chain"),
+        task_settings={"chain": {"sampling.max_tokens": 24}},
+    )
 
     def test_arm_task_seed_and_nuisance_all_enter(self) -> None:
         config = self.PLAN.train_config("a", "chain", 7, {"optim.lr": 5e-4})
@@ -67,7 +71,7 @@ class TestRefusals:
             Tuning(factor="learning_rate", path="optim.lr", low=low, high=high, candidates=3)
 
     def test_two_hypotheses_of_one_name(self) -> None:
-        with pytest.raises(ValidationError, match="two hypotheses have the same id"):
+        with pytest.raises(ValidationError, match="H1 is there twice"):
             small_plan(hypotheses=(hypothesis(), hypothesis()))
 
     def test_two_arms_that_are_one(self) -> None:
