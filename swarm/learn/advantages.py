@@ -71,7 +71,8 @@ def token_weights(
     """The loss weight of each token of each episode, per group.
 
     token_mean: 1 / (trained tokens of the optimizer batch). sequence_mean: 1 / (episodes x own
-    length). fixed_length: 1 / (episodes x max_tokens). Lengths of 0 count as absent episodes.
+    length). fixed_length: 1 / (episodes x max_tokens). Episodes of length 0, which train nothing, are
+    in no denominator (as in verl's `agg_loss`), whether they were scored or not.
     """
     flat = [n for group in lengths for n in group if n > 0]
     episodes, tokens = len(flat), sum(flat)
