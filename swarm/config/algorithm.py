@@ -1,6 +1,7 @@
 """`AlgorithmSettings`: advantages, loss and corrections, as one frozen part of a config, and the
 combinations of them that are refused."""
 
+import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -121,6 +122,24 @@ class AlgorithmSettings(Settings):
 
     def implied(self) -> dict[str, JsonValue]:
         return {"returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement)}
+
+    def bounds_on_the_sampler(self) -> Iterator[tuple[str, str, float]]:
+        """Each bound on a ratio of the learner to the sampler: its path, whether it holds a
+        `token` or a `sequence`, and the log of the nearer end, a distance from log 1."""
+        objective = self.objective in ("clip", "truncated")
+        if objective and self.anchor == "sampler" and self.clip_low and self.clip_high:
+            least = -math.log1p(-self.clip_low) if self.clip_low < 1 else math.inf
+            yield (
+                "algorithm.clip_low and clip_high",
+                self.ratio,
+                min(least, math.log1p(self.clip_high)),
+            )
+        if self.correction.kind in ("none", "dppo"):
+            return
+        low, high = self.correction.bounds
+        level = "sequence" if self.correction.kind == "sequence_mask" else "token"
+        least = -math.log(low) if low else math.inf
+        yield f"algorithm.correction {self.correction.kind!r}", level, min(least, math.log(high))
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -49,10 +49,10 @@ def token_returns_advantages(
 ) -> list[FloatArray | None]:
     """Whiten per-token returns (REINFORCE++) or advantages (PPO) over all tokens of the batch.
 
-    `returns[i]` is [T_i], over the trained tokens of episode i. A batch baseline subtracts their
+    `returns[i]` is [T_i], over the trained tokens of episode i, of which there may be none. A batch baseline subtracts their
     mean, and so does a value baseline where it is scaled by the batch's std.
     """
-    known = [r for r in returns if r is not None]
+    known = [r for r in returns if r is not None and len(r)]
     if not known:
         return list(returns)
     everything = np.concatenate(known).astype(np.float64)

@@ -1,6 +1,7 @@
 """What a batch reports, under the project's metric names. Means are sums over counts, so no
 figure depends on how a batch was split."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -97,7 +98,8 @@ def _of_loss(logged: Logged, updates: Sequence[UpdateMetrics]) -> float | None:
         return max(seen, default=None)
     if not any(logged.sum_of in u.sums for u in updates):
         return None
-    return _total(updates, logged.sum_of) / _total(updates, logged.per)
+    value = _total(updates, logged.sum_of) / _total(updates, logged.per)
+    return math.sqrt(value) if logged.root else value
 
 
 def _total(updates: Sequence[UpdateMetrics], name: str) -> float:
