@@ -1,7 +1,7 @@
 """The presets' losses as their papers write them: one episode and one token at a time.
 
-Nothing here reads a config. `Told` is what a formula may use of an episode, `Paper` the numbers that
-its paper gives; the loss of an update is a scalar that autograd can differentiate.
+Nothing here reads a config. `Told` is what a formula may use of an episode, `Paper` the numbers
+that its paper gives; the loss of an update is a scalar that autograd can differentiate.
 """
 
 from collections.abc import Callable, Sequence

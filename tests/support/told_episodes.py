@@ -1,14 +1,14 @@
-"""What the slow formulas are told of a batch, and the gradient that they have at a recipe's weights."""
+"""What the slow formulas are told of a batch, and their gradient at a recipe's weights."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-from support import naive
-from support.naive_losses import Told
 from torch import Tensor
 
+from support import naive
+from support.naive_losses import Told
 from swarm.learn.learner import UpdateMetrics
 from swarm.learn.recipe import Recipe
 from swarm.records import Episode, Group, TokenTree, action_node, context_node

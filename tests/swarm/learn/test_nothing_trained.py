@@ -45,7 +45,7 @@ VARIANTS: dict[str, Mapping[str, Any]] = {
 
 
 def silent_among(groups: list[Group]) -> list[Group]:
-    """Each group with an empty answer in front, scored 1 and cut off, and a group of nothing else."""
+    """An empty answer in front of each group, scored 1 and cut off; a group of nothing else."""
     empty = episode([], 1.0)
     empty = replace(empty, completion=replace(empty.completion, stop=StopReason.LENGTH))
     return [SILENT, *(replace(g, episodes=(empty, *g.episodes)) for g in groups)]
