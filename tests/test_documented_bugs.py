@@ -8,7 +8,7 @@ import pytest
 
 HERE = Path(__file__).parent / "swarm"
 PAGE = (HERE.parents[1] / "docs" / "bugs.md").read_text()
-ROWS = re.findall(r"^\| (\d+) \| (.+) \| (.+) \|$", PAGE, flags=re.MULTILINE)
+ROWS = re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", PAGE, flags=re.MULTILINE)
 
 
 def names(path: Path) -> set[str]:
@@ -25,7 +25,7 @@ def names(path: Path) -> set[str]:
 
 
 def test_all_rows_are_read() -> None:
-    assert [int(number) for number, _, _ in ROWS] == list(range(1, 29))
+    assert [int(row) for row, _, _ in ROWS if row.isdigit()] == list(range(1, 29))
 
 
 @pytest.mark.parametrize(("number", "bug", "caught"), ROWS, ids=[row[0] for row in ROWS])

@@ -6,7 +6,7 @@ weights and advantages and one set of loss settings. `CONTRIBUTING.md` adds one 
 
 Notation of all docstrings: r_i reward of episode i in its group g, m_g and s_g mean and sample std
 of the group; pi the policy, mu the sampler, ref the reference; rho_t = pi(t) / mu(t), the ratio
-against the *sampler's* log-probability; sg = stop-gradient.
+against the *sampler's* log-probability; pi_old the policy at the batch's start; sg = stop-gradient.
 """
 
 from collections.abc import Mapping

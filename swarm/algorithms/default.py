@@ -12,6 +12,7 @@ range of PPO, arXiv:1707.06347. No KL term.
 PRESET = {
     "baseline": "group",
     "scale": "none",
+    "returns": "episode",
     "aggregation": "token_mean",
     "clip_low": 0.2,
     "clip_high": 0.2,

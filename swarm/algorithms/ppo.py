@@ -21,6 +21,7 @@ PRESET = {
     **default.PRESET,
     "baseline": "value",
     "scale": "batch_std",
+    "returns": "token",
     "kl_coef": 0.05,
     "kl_placement": "reward",
     "value": {"gamma": 1.0, "lam": 0.95, "clip": 0.2},

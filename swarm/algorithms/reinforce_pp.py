@@ -5,7 +5,8 @@
     loss  = -(1/N) sum over the N trained tokens of min(rho A, clip(rho, 0.8, 1.2) A)
 
 PPO without a critic: per-token k1 penalties, the task's reward on the last token, the return to
-go whitened over the batch instead of a group baseline; beta = 0.01.
+go whitened over the batch instead of a group baseline; beta = 0.01. With beta = 0 a token's return
+is its episode's reward, and mean and std are still those of all tokens.
 """
 
 from swarm.algorithms import default
@@ -14,6 +15,7 @@ PRESET = {
     **default.PRESET,
     "baseline": "batch",
     "scale": "batch_std",
+    "returns": "token",
     "kl_coef": 0.01,
     "kl_placement": "reward",
 }

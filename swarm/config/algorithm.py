@@ -1,6 +1,7 @@
 """`AlgorithmSettings`: advantages, loss and corrections, as one frozen part of a config, and the
 combinations of them that are refused."""
 
+import math
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self
@@ -8,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from swarm.algorithms import PRESETS
-from swarm.config.base import Settings, refuse
+from swarm.config.base import JsonValue, Settings, refuse
 
 CorrectionKind = Literal[
     "none", "tis", "icepop", "token_mask", "sequence_mask", "decoupled", "dppo"
@@ -65,6 +66,11 @@ class AlgorithmSettings(Settings):
     Advantage: the reward, less the overlong penalty (`overlong_factor` times the share of the last
     `overlong_buffer` of `sampling.max_tokens` that the answer uses), less `baseline`, over `scale`.
     A `value` baseline is GAE over a learned value head, which `batch_std` whitens.
+    With `returns: episode` that is one number an episode. With `token` each trained token has its
+    own return to go, of the reward on the last token and, with `kl_placement: reward`, a penalty on
+    each; baseline and scale are then taken over all tokens of the batch. A baseline over a group is
+    one of episodes, a `value` one of tokens; left out, `returns` is the preset's where the baseline
+    allows it.
 
     Loss per token by `objective` (`swarm.learn.loss`), reduced by `aggregation`; rho is pi over the
     sampler or over the policy at the start of the batch (`anchor`), of each token or the geometric
@@ -79,6 +85,7 @@ class AlgorithmSettings(Settings):
     objective: Literal["clip", "truncated", "likelihood", "preference"] = "clip"
     baseline: Literal["none", "group", "leave_one_out", "batch", "value"] = "group"
     scale: Literal["none", "group_std", "batch_std", "group_mean"] = "none"
+    returns: Literal["episode", "token"] = "episode"
     aggregation: Literal["token_mean", "sequence_mean", "fixed_length"] = "token_mean"
     ratio: Literal["token", "sequence"] = "token"
     anchor: Literal["sampler", "batch_start"] = "sampler"
@@ -113,6 +120,27 @@ class AlgorithmSettings(Settings):
     def kl_in_loss(self) -> bool:
         return self.kl_coef > 0 and self.kl_placement == "loss"
 
+    def implied(self) -> dict[str, JsonValue]:
+        return {"returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement)}
+
+    def bounds_on_the_sampler(self) -> Iterator[tuple[str, str, float]]:
+        """Each bound on a ratio of the learner to the sampler: its path, whether it holds a
+        `token` or a `sequence`, and the log of the nearer end, a distance from log 1."""
+        objective = self.objective in ("clip", "truncated")
+        if objective and self.anchor == "sampler" and self.clip_low and self.clip_high:
+            least = -math.log1p(-self.clip_low) if self.clip_low < 1 else math.inf
+            yield (
+                "algorithm.clip_low and clip_high",
+                self.ratio,
+                min(least, math.log1p(self.clip_high)),
+            )
+        if self.correction.kind in ("none", "dppo"):
+            return
+        low, high = self.correction.bounds
+        level = "sequence" if self.correction.kind == "sequence_mask" else "token"
+        least = -math.log(low) if low else math.inf
+        yield f"algorithm.correction {self.correction.kind!r}", level, min(least, math.log(high))
+
     @model_validator(mode="after")
     def _possible(self) -> Self:
         refuse(*_ranges(self), *_advantages(self), *_corrections(self), *_unused(self))
@@ -126,7 +154,35 @@ class AlgorithmSettings(Settings):
         name = data.get("name", "default")
         if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(f"unknown algorithm {name!r}; known: {', '.join(PRESETS)}")
-        return merged(PRESETS[name], data)
+        filled = merged(PRESETS[name], data)
+        if "returns" in data:
+            return filled
+        baseline = filled.get("baseline")
+        if data.keys() >= _ALWAYS_STORED:
+            coefficient, placement = filled["kl_coef"], filled["kl_placement"]
+            return filled | {"returns": _returns_before(baseline, coefficient, placement)}
+        return filled | {"returns": returns_for(baseline, filled.get("returns", "episode"))}
+
+
+#: Keys that every resolved config has. One that has them all and no `returns` was stored before
+#: there was that setting.
+_ALWAYS_STORED = frozenset(
+    {"objective", "baseline", "scale", "ratio", "anchor", "kl_coef", "kl_placement", "beta"}
+)
+
+
+def _returns_before(baseline: object, kl_coef: object, kl_placement: object) -> str:
+    """What `returns` was before it was a setting: then a coefficient of 0 switched it."""
+    in_reward = kl_placement == "reward" and kl_coef != 0
+    by_token = baseline == "value" or (in_reward and baseline in ("none", "batch"))
+    return "token" if by_token else "episode"
+
+
+def returns_for(baseline: object, preferred: object) -> object:
+    """`preferred`, or the one kind of `returns` that the baseline can have."""
+    if baseline in ("group", "leave_one_out"):
+        return "episode"
+    return "token" if baseline == "value" else preferred
 
 
 def merged(preset: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:
@@ -151,13 +207,18 @@ def _ranges(settings: AlgorithmSettings) -> Iterator[str]:
 
 
 def _advantages(settings: AlgorithmSettings) -> Iterator[str]:
-    scale, baseline = settings.scale, settings.baseline
-    per_token = baseline == "value" or (settings.kl_in_reward and baseline in ("none", "batch"))
-    if scale in ("group_std", "group_mean") and per_token:
+    scale, baseline, returns = settings.scale, settings.baseline, settings.returns
+    possible = returns_for(baseline, returns)
+    if returns != possible:
+        of = "episodes" if possible == "episode" else "tokens"
         yield (
-            f"algorithm.scale {scale!r} cannot be had with kl_placement "
-            f"{settings.kl_placement!r} and baseline {baseline!r}: its returns are per token; use "
-            "'batch_std' or 'none'"
+            f"algorithm.returns {returns!r} cannot be had with algorithm.baseline {baseline!r}, "
+            f"which is one of {of}: set algorithm.returns {possible!r}"
+        )
+    elif scale in ("group_std", "group_mean") and returns == "token":
+        yield (
+            f"algorithm.scale {scale!r} cannot be had with algorithm.returns 'token' and baseline "
+            f"{baseline!r}: a group has a return for each token; use 'batch_std' or 'none'"
         )
     elif scale == "group_mean" and (baseline != "group" or settings.kl_in_reward):
         yield (
@@ -200,6 +261,7 @@ def _unused(settings: AlgorithmSettings) -> Iterator[str]:
         "ratio": settings.ratio != "token",
         "baseline": settings.baseline != "none",
         "scale": settings.scale != "none",
+        "returns": settings.returns != "episode",
         "kl_coef": settings.kl_coef > 0,
         "log_ratio_coef": settings.log_ratio_coef > 0,
         "overlong_buffer": settings.overlong_buffer > 0,

@@ -2,10 +2,21 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 JsonValue = str | int | float | bool | None
+
+#: The context of a dump that is hashed: `model_dump(mode="json", context=HASHED)`.
+HASHED: Mapping[str, bool] = {"hashed": True}
 
 
 class Settings(BaseModel):
@@ -14,6 +25,23 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False
     )
+
+    def implied(self) -> Mapping[str, JsonValue]:
+        """Fields that are younger than stored configs, each with what a config without it means.
+        What is hashed leaves such a field out while it holds that, so that registered plans,
+        trials and runs keep their digests."""
+        return {}
+
+    @model_serializer(mode="wrap")
+    def _leave_out_what_is_implied(
+        self, dump: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = dump(self)
+        if info.context == HASHED:
+            for name, meant in self.implied().items():
+                if getattr(self, name) == meant:
+                    found.pop(name, None)
+        return found
 
 
 def canonical_json(value: object) -> str:

@@ -5,7 +5,7 @@ anew at each call, which then costs a quarter of the step; here it is packed onc
 second copy of the base, so large bases go without, and so do layers too small to gain.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from swarm.policy.lora import AdapterHost
+from swarm.policy.wide_head import wide_head
 
 #: Elements of a weight below which a packed product takes longer than a plain one.
 LEAST = 2**16
@@ -51,7 +52,12 @@ class PackedBase:
         chosen = [linear for linear in linears if _gains(linear)]
         size = sum(linear.weight.nbytes for linear in chosen)
         self._packed = {linear: PackedLinear(linear) for linear in chosen} if size <= MOST else {}
-        self.head: Any = self._packed.get(head, head)
+        self._head = head
+
+    def head(self) -> Callable[[Tensor], Tensor]:
+        """The head as it is now, with logits in fp32 at least."""
+        packed = self._packed.get(self._head)
+        return packed or wide_head(self._head.weight, self._head.bias)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

@@ -49,10 +49,11 @@ def token_returns_advantages(
 ) -> list[FloatArray | None]:
     """Whiten per-token returns (REINFORCE++) or advantages (PPO) over all tokens of the batch.
 
-    `returns[i]` is [T_i], over the trained tokens of episode i. A batch baseline subtracts their
-    mean, and so does a value baseline where it is scaled by the batch's std.
+    `returns[i]` is [T_i], over the trained tokens of episode i, of which there may be none. A batch
+    baseline subtracts their mean, and so does a value baseline where it is scaled by the batch's
+    std.
     """
-    known = [r for r in returns if r is not None]
+    known = [r for r in returns if r is not None and len(r)]
     if not known:
         return list(returns)
     everything = np.concatenate(known).astype(np.float64)
@@ -71,7 +72,8 @@ def token_weights(
     """The loss weight of each token of each episode, per group.
 
     token_mean: 1 / (trained tokens of the optimizer batch). sequence_mean: 1 / (episodes x own
-    length). fixed_length: 1 / (episodes x max_tokens). Lengths of 0 count as absent episodes.
+    length). fixed_length: 1 / (episodes x max_tokens). Episodes of length 0, which train nothing,
+    are in no denominator (as in verl's `agg_loss`), whether they were scored or not.
     """
     flat = [n for group in lengths for n in group if n > 0]
     episodes, tokens = len(flat), sum(flat)

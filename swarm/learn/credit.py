@@ -68,21 +68,20 @@ def advantages(
 ) -> Advantages:
     """Advantages over the whole batch, for every baseline but `value`.
 
-    `k1` holds, per tree, log(pi/ref) of its trained tokens in tree order. It is needed when the
-    KL is placed in the reward: then a group or leave-one-out baseline sees each episode's reward
-    less its summed penalty, and other baselines see per-token returns to go (the penalty on each
-    token, the reward on the last), neither reset nor discounted.
+    `k1` holds, per tree, log(pi/ref) of its trained tokens in tree order; it is needed when the KL
+    is placed in the reward. Returns of episodes are the rewards less the summed penalties, those of
+    tokens run to go (a penalty on each token, the reward on the last), neither reset nor
+    discounted.
     """
     rewards = shaped_rewards(scored, settings, max_tokens)
-    if k1 is None or not settings.kl_in_reward:
-        return [list(a) for a in episode_advantages(rewards, settings)]
-    if settings.baseline in ("group", "leave_one_out"):
+    if settings.returns == "token":
+        per_token = token_rewards(scored, rewards, k1, settings.kl_coef)
+        returns = [[None if r is None else _to_go(r) for r in group] for group in per_token]
+        return whitened(returns, settings)
+    if k1 is not None:
         sums = [[float(k.sum()) for k in s.split(flat)] for s, flat in zip(scored, k1, strict=True)]
         rewards = [penalised(r, s, settings.kl_coef) for r, s in zip(rewards, sums, strict=True)]
-        return [list(a) for a in episode_advantages(rewards, settings)]
-    per_token = token_rewards(scored, rewards, k1, settings.kl_coef)
-    returns = [[None if r is None else _to_go(r) for r in group] for group in per_token]
-    return whitened(returns, settings)
+    return [list(a) for a in episode_advantages(rewards, settings)]
 
 
 def shaped_rewards(
@@ -104,7 +103,8 @@ def token_rewards(
     k1: Sequence[FloatArray] | None,
     kl_coef: float,
 ) -> list[list[FloatArray | None]]:
-    """Per episode [T]: -kl_coef x k1 on each trained token, the episode's reward on its last."""
+    """Per episode [T]: -kl_coef x k1 on each trained token, the episode's reward on its last. An
+    episode without a trained token has nothing to put it on."""
     found: list[list[FloatArray | None]] = []
     for index, (tree, group) in enumerate(zip(scored, rewards, strict=True)):
         flat = np.zeros(tree.tree.trained_tokens, np.float32) if k1 is None else k1[index]
@@ -125,7 +125,8 @@ def whitened(
 def _with_last(reward: float | None, per_token: FloatArray) -> FloatArray | None:
     if reward is None:
         return None
-    per_token[-1] += reward
+    if len(per_token):
+        per_token[-1] += reward
     return per_token
 
 

@@ -9,13 +9,14 @@ A frozen head forms them in the forward pass, while a chunk's p is at hand: what
 backward pass is [M, D]. A head that trains needs p again for its own gradient and recomputes it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
+
+from swarm.policy.wide_head import wide_head
 
 #: Logits in flight, in elements: 16 MiB in fp32, near what a core's share of the cache holds.
 CHUNK = 2**22
@@ -25,7 +26,7 @@ def score(
     head: nn.Linear, hidden_MD: Tensor, targets_M: Tensor, temperature: float, entropy_grad: bool
 ) -> tuple[Tensor, Tensor]:
     """log softmax(head(hidden) / `temperature`) at each row's target, and the entropy of that law,
-    both [M], from logits widened to fp32 at least. Entropy has a gradient if `entropy_grad`."""
+    both [M], from logits in fp32 at least. Entropy has a gradient if `entropy_grad`."""
     logprobs, entropy = _Head.apply(  # type: ignore[no-untyped-call]
         hidden_MD, head.weight, head.bias, targets_M, temperature, entropy_grad
     )
@@ -49,9 +50,8 @@ class _Law:
         return (self.total.log() - self.mean).squeeze(1)
 
 
-def _law(hidden_CD: Tensor, weight: Tensor, bias: Tensor | None, temperature: float) -> _Law:
-    logits_CV = functional.linear(hidden_CD, weight, bias)
-    logits_CV = logits_CV.to(torch.promote_types(logits_CV.dtype, torch.float32))
+def _law(hidden_CD: Tensor, head: Callable[[Tensor], Tensor], temperature: float) -> _Law:
+    logits_CV = head(hidden_CD)
     if temperature != 1:
         logits_CV.div_(temperature)
     logits_CV.sub_(logits_CV.amax(-1, keepdim=True))
@@ -78,10 +78,11 @@ class _Head(torch.autograd.Function):
         entropy_grad: bool,
     ) -> tuple[Tensor, Tensor]:
         needs_hidden, trains, *_ = ctx.needs_input_grad
+        head = wide_head(weight, bias)
         logprobs, entropies, slopes, entropy_slopes = [], [], [], []
         for rows in _chunks(len(hidden_MD), len(weight)):
             targets_C = targets_M[rows]
-            law = _law(hidden_MD[rows], weight, bias, temperature)
+            law = _law(hidden_MD[rows], head, temperature)
             logprobs.append(law.logprobs(targets_C))
             entropies.append(law.entropy())
             if trains or not needs_hidden:
@@ -113,12 +114,13 @@ def _trained(ctx: Any, grads: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
     """The gradients of hidden states, weight and bias of a head that trains."""
     hidden_MD, weight, bias, targets_M = ctx.saved_tensors
     wide = grads[0].dtype
+    head = wide_head(weight, bias)
     grad_hidden = torch.empty_like(hidden_MD)
     grad_weight = torch.zeros_like(weight, dtype=wide)
     grad_bias = None if bias is None else torch.zeros_like(bias, dtype=wide)
     for rows in _chunks(len(hidden_MD), len(weight)):
         hidden_CD = hidden_MD[rows]
-        law = _law(hidden_CD, weight, bias, ctx.temperature)
+        law = _law(hidden_CD, head, ctx.temperature)
         of_logprob = grads[0][rows, None]
         slope_CV = -of_logprob
         if ctx.entropy_grad:

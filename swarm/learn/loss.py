@@ -55,7 +55,9 @@ def policy_loss(
 
     Figures of what was sampled: `clipped_*` count ratios that their bound holds (for `truncated`
     weights: that lie outside), `masked` tokens that a correction drops; `mismatch` is k3 of pi
-    against the sampler mu, `gap` is |log pi - log mu|, `behaviour` the ratio pi_old / mu.
+    against the sampler mu, `gap` is |log pi - log mu|, `gap_squares` its square and
+    `sequence_squares` that of its mean over a token's sequence (where a bound is one of sequences),
+    `behaviour` the ratio pi_old / mu.
     """
     log_ratio = bounded_log_ratio(logprobs, sampler_logprobs)
     stepped = log_ratio
@@ -103,9 +105,12 @@ def policy_loss(
         "masked": masked,
         "mismatch": (back.exp() - back - 1).sum(),
         "gap": gap.sum(),
+        "gap_squares": gap.square().sum(),
         "behaviour": behaviour.double().sum(),
         "behaviour_squares": behaviour.double().square().sum(),
     }
+    if sequences is not None:
+        sums["sequence_squares"] = sequence_mean(back, sequences).square().sum()
     return Loss(total, sums, {"ratio": ratio.detach().max(), "gap": gap.max()})
 
 

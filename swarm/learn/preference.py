@@ -26,8 +26,10 @@ def pair_of(group: Group) -> Group | None:
 
 def pair_batches(groups: Sequence[Group], minibatches: int) -> list[list[TokenTree]]:
     """The optimizer batches of one pass: one tree a pair, advantage +1 on the chosen and -1 on the
-    rejected answer, weight 1 / (pairs of the update). Groups without a pair are left out."""
-    pairs = [scored_tree(pair) for pair in map(pair_of, groups) if pair is not None]
+    rejected answer, weight 1 / (pairs of the update). Groups without a pair are left out, and so
+    are pairs of two answers without a token."""
+    trees = [scored_tree(pair) for pair in map(pair_of, groups) if pair is not None]
+    pairs = [tree for tree in trees if tree.tree.trained_tokens]
     parts = filter(None, cut(len(pairs), minibatches))
     return [[pairs[i].credited([1 / len(part)] * 2, [1.0, -1.0]) for i in part] for part in parts]
 

@@ -89,18 +89,18 @@ class ScoredTree:
         nodes = list(self.tree.nodes)
         for episode, cut in enumerate(self.truncated):
             own = [n for n, owner in enumerate(self.owners) if owner == episode]
-            if cut and own:
+            if cut and any(self.tree.nodes[n].trained for n in own):
                 nodes.append(action_node([0], own[-1]))
         return TokenTree(tuple(nodes))
 
 
 def scored_tree(group: Group) -> ScoredTree:
-    """The prompt, then one action node a scored episode, weights and advantages 1; an unscored
-    episode leaves no node."""
+    """The prompt, then one action node a scored episode, weights and advantages 1; an episode that
+    was not scored, or that says nothing, leaves no node."""
     nodes: list[Node] = [context_node(group.prompt)]
     owners: list[int | None] = [None]
     for number, episode in enumerate(group.episodes):
-        if episode.reward is None:
+        if episode.reward is None or not episode.completion.tokens:
             continue
         owners.append(number)
         nodes.append(

@@ -54,7 +54,12 @@ def alarms(rows: Sequence[Row], config: TrainConfig, *, ended: bool = False) -> 
     if not rows:
         return []
     at_the_end = _clip_never_binds(rows, config) if ended else ()
-    return [*_non_finite(rows, config), *_drifts(rows, config), *at_the_end]
+    return [
+        *_non_finite(rows, config),
+        *_bound_below_mismatch(rows, config),
+        *_drifts(rows, config),
+        *at_the_end,
+    ]
 
 
 def _non_finite(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
@@ -69,6 +74,26 @@ def _non_finite(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
                 )
                 yield Alarm("non-finite", row["step"], value, cause)
                 return
+
+
+def _bound_below_mismatch(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
+    """A bound on the ratio to the sampler that is narrower than what rounding alone puts between
+    the two: the spread at the first batch, which the weights it was sampled from train on."""
+    names = {"token": "mismatch/log_ratio_rms", "sequence": "mismatch/sequence_log_ratio_rms"}
+    for row in rows:
+        if names["token"] not in row["metrics"]:
+            continue
+        for where, level, bound in config.algorithm.bounds_on_the_sampler():
+            spread = row["metrics"].get(names[level], 0.0)
+            if spread > bound:
+                cause = (
+                    f"{where} hold the log-ratio of a {level} to the sampler within {bound:.2g}, "
+                    f"and rounding alone spreads it by {spread:.2g}: take algorithm.anchor "
+                    "'batch_start', a wider range, or model.dtype float32"
+                )
+                yield Alarm("bound-below-mismatch", row["step"], spread, cause)
+                return
+        return
 
 
 def _drifts(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:

@@ -12,7 +12,7 @@ class Logged:
     One of an optimizer update is read from a figure of the loss (`swarm.learn.loss.Loss`): from its
     sum `sum_of` over a batch's updates, divided by their number (`per="updates"`), their trained
     tokens or another of their sums, or from its maximum `max_of` over them. `first`: over the first
-    update alone, before the policy moves.
+    update alone, before the policy moves. `root`: the square root of that.
     """
 
     name: str
@@ -22,6 +22,7 @@ class Logged:
     per: str = "tokens"
     max_of: str = ""
     first: bool = False
+    root: bool = False
 
 
 _TABLE = (
@@ -59,6 +60,22 @@ _TABLE = (
         "nats",
         max_of="gap",
         first=True,
+    ),
+    Logged(
+        "mismatch/log_ratio_rms",
+        "spread of log-ratios to the sampler",
+        "nats",
+        "gap_squares",
+        first=True,
+        root=True,
+    ),
+    Logged(
+        "mismatch/sequence_log_ratio_rms",
+        "spread of mean log-ratios to the sampler over sequences",
+        "nats",
+        "sequence_squares",
+        first=True,
+        root=True,
     ),
     Logged("mismatch/ess", "effective sample size of the ratios", "share"),
     Logged("mismatch/masked_frac", "share of tokens masked by the correction", "share", "masked"),

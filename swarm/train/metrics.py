@@ -1,6 +1,7 @@
 """What a batch reports, under the project's metric names. Means are sums over counts, so no
 figure depends on how a batch was split."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -69,15 +70,16 @@ def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
 def of_updates(updates: Sequence[UpdateMetrics]) -> dict[str, float]:
     """Loss, ratio and gradient figures of a batch's updates, those that their losses report; none
     when nothing was trained on."""
+    updates = [u for u in updates if u.tokens]
     tokens = sum(u.tokens for u in updates)
-    if not tokens:
+    if not updates:
         return {"tokens/trained": 0.0}
     values = {
         "optim/grad_norm": sum(u.grad_norm for u in updates) / len(updates),
         "optim/lr": updates[-1].lr,
         "tokens/trained": float(tokens),
     }
-    first = [u for u in updates if u.tokens][:1]
+    first = updates[:1]
     for logged in LOGGED.values():
         value = _of_loss(logged, first if logged.first else updates)
         if value is not None:
@@ -96,7 +98,8 @@ def _of_loss(logged: Logged, updates: Sequence[UpdateMetrics]) -> float | None:
         return max(seen, default=None)
     if not any(logged.sum_of in u.sums for u in updates):
         return None
-    return _total(updates, logged.sum_of) / _total(updates, logged.per)
+    value = _total(updates, logged.sum_of) / _total(updates, logged.per)
+    return math.sqrt(value) if logged.root else value
 
 
 def _total(updates: Sequence[UpdateMetrics], name: str) -> float:

@@ -1,26 +1,27 @@
 """The presets' losses as their papers write them: one episode and one token at a time.
 
-Nothing here reads a config. `Told` is what a formula may use of an episode; the loss of an update
-is a scalar that autograd can differentiate.
+Nothing here reads a config. `Told` is what a formula may use of an episode, `Paper` the numbers
+that its paper gives; the loss of an update is a scalar that autograd can differentiate.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from swarm.learn.advantages import STD_EPSILON
-
 
 @dataclass(frozen=True)
 class Told:
-    """An episode: [T] log-probabilities of the policy (with gradient), the sampler and the
-    reference, its reward, and the values of its states."""
+    """An episode: [T] log-probabilities of the policy (with gradient), the sampler, the reference
+    and the policy at the batch's start, its entropies (with gradient), its reward, the values of
+    its states at the batch's start."""
 
     pi: Tensor
     mu: Tensor
     ref: Tensor
+    old: Tensor
+    entropy: Tensor
     reward: float
     values: Sequence[float]
 
@@ -30,28 +31,136 @@ class Told:
 
 
 Groups = Sequence[Sequence[Told]]
-Loss = Callable[[Groups, int], Tensor]
+Rows = list[list[list[float]]]  # by group, episode, token
+
+
+@dataclass(frozen=True)
+class Paper:
+    """`beta` weighs k1 in the reward, `backward` the reverse and `forward` the forward KL in the
+    loss. Bounds are of the ratio itself; `gone` those of a probability's rise and fall."""
+
+    advantages: "Callable[[Paper, Groups, int], Rows]"
+    mean: str
+    objective: str = "clip"
+    bounds: tuple[float, float] | None = (0.8, 1.2)
+    beta: float = 0.0
+    backward: float = 0.0
+    forward: float = 0.0
+    entropy: float = 0.0
+    squared: float = 0.0
+    gone: tuple[float, float] | None = None
+    buffer: float = 0.0
+    factor: float = 1.0
+    gamma: float = 1.0
+    lam: float = 1.0
 
 
 def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def std(values: Sequence[float]) -> float:
-    centre = mean(values)
-    return (sum((v - centre) ** 2 for v in values) / (len(values) - 1)) ** 0.5 + STD_EPSILON
-
-
 def is_flat(values: Sequence[float]) -> bool:
     return max(values) - min(values) < 1e-6
 
 
-def clipped(ratio: Tensor, advantage: float, low: float, high: float) -> Tensor:
-    return min(ratio * advantage, ratio.clamp(1 - low, 1 + high) * advantage)
+def std(values: Sequence[float]) -> float:
+    centre = mean(values)
+    return (sum((v - centre) ** 2 for v in values) / (len(values) - 1)) ** 0.5 + 1e-4
 
 
 def flat(groups: Groups) -> list[Told]:
     return [episode for group in groups for episode in group]
+
+
+def tokens(groups: Groups) -> int:
+    return sum(episode.length for episode in flat(groups))
+
+
+def paid(paper: Paper, episode: Told, budget: int) -> float:
+    """The reward less the overlong penalty."""
+    buffer = paper.buffer * budget
+    over = episode.length - (budget - buffer)
+    return episode.reward - paper.factor * (over / buffer if buffer and over > 0 else 0.0)
+
+
+def k1(episode: Told) -> list[float]:
+    return [float(m - r) for m, r in zip(episode.mu, episode.ref, strict=True)]
+
+
+def by_group(of: Callable[[list[float]], list[float]]) -> Callable[[Paper, Groups, int], Rows]:
+    """One advantage an episode, from the rewards of its group less their summed KL."""
+
+    def rows(paper: Paper, groups: Groups, budget: int) -> Rows:
+        found = []
+        for group in groups:
+            rewards = [paid(paper, e, budget) - paper.beta * sum(k1(e)) for e in group]
+            advantages = of(rewards)
+            found.append([[a] * e.length for a, e in zip(advantages, group, strict=True)])
+        return found
+
+    return rows
+
+
+def centred(rewards: list[float]) -> list[float]:
+    return [0.0 if is_flat(rewards) else r - mean(rewards) for r in rewards]
+
+
+def standardised(rewards: list[float]) -> list[float]:
+    return [0.0 if is_flat(rewards) else a / std(rewards) for a in centred(rewards)]
+
+
+def leave_one_out(rewards: list[float]) -> list[float]:
+    return [r - mean(rewards[:i] + rewards[i + 1 :]) for i, r in enumerate(rewards)]
+
+
+def over_the_mean(rewards: list[float]) -> list[float]:
+    return [(r - mean(rewards)) / mean(rewards) if mean(rewards) > 0 else 0.0 for r in rewards]
+
+
+def token_rewards(paper: Paper, episode: Told, budget: int) -> list[float]:
+    found = [-paper.beta * k for k in k1(episode)]
+    if found:
+        found[-1] += paid(paper, episode, budget)
+    return found
+
+
+def whitened(rows: Rows) -> Rows:
+    every = [value for group in rows for row in group for value in row]
+    if is_flat(every):
+        return [[[0.0] * len(row) for row in group] for group in rows]
+    return [[[(v - mean(every)) / std(every) for v in row] for row in group] for group in rows]
+
+
+def returns(paper: Paper, groups: Groups, budget: int) -> Rows:
+    """To go, whitened over all tokens of the batch."""
+
+    def to_go(episode: Told) -> list[float]:
+        rewards = token_rewards(paper, episode, budget)
+        return [sum(rewards[t:]) for t in range(episode.length)]
+
+    return whitened([[to_go(e) for e in group] for group in groups])
+
+
+def gae(paper: Paper, episode: Told, budget: int) -> list[float]:
+    """The definition: a discounted sum of all later one-step errors."""
+    rewards, values = token_rewards(paper, episode, budget), [*episode.values, 0.0]
+    errors = [rewards[t] + paper.gamma * values[t + 1] - values[t] for t in range(episode.length)]
+    return [
+        sum((paper.gamma * paper.lam) ** (s - t) * errors[s] for s in range(t, episode.length))
+        for t in range(episode.length)
+    ]
+
+
+def critic(paper: Paper, groups: Groups, budget: int) -> Rows:
+    return whitened([[gae(paper, e, budget) for e in group] for group in groups])
+
+
+def ones(paper: Paper, groups: Groups, budget: int) -> Rows:
+    return [[[1.0] * e.length for e in group] for group in groups]
+
+
+def ratio(episode: Told, t: int) -> Tensor:
+    return (episode.pi[t] - episode.mu[t]).exp()
 
 
 def k3(episode: Told, t: int) -> Tensor:
@@ -59,185 +168,86 @@ def k3(episode: Told, t: int) -> Tensor:
     return gap.exp() - gap - 1
 
 
-def ratio(episode: Told, t: int) -> Tensor:
-    return (episode.pi[t] - episode.mu[t]).exp()
+def surrogate(paper: Paper, episode: Told, t: int, advantage: float) -> Tensor:
+    """What is maximised of one token."""
+    if paper.objective == "likelihood":
+        return episode.pi[t] * advantage
+    rho = ratio(episode, t)
+    if paper.objective == "sequence":
+        rho = ((episode.pi - episode.old).sum() / episode.length).exp()
+    if paper.gone is not None:
+        moved = (episode.pi[t].exp() - episode.mu[t].exp()).item()
+        fall, rise = paper.gone
+        if moved > rise if advantage > 0 else moved < -fall:
+            rho = torch.zeros(())
+    if paper.objective == "truncated":
+        assert paper.bounds is not None
+        low, high = paper.bounds
+        return min(max(rho.item(), low), high) * advantage * episode.pi[t]
+    if paper.bounds is None:
+        return rho * advantage
+    return min(rho * advantage, rho.clamp(*paper.bounds) * advantage)
 
 
-def tokens(groups: Groups) -> int:
-    return sum(episode.length for episode in flat(groups))
-
-
-def centred(group: Sequence[Told], rewards: Sequence[float] | None = None) -> list[float]:
-    rewards = rewards or [e.reward for e in group]
-    return [0.0 if is_flat(rewards) else r - mean(rewards) for r in rewards]
-
-
-def standardised(group: Sequence[Told], rewards: Sequence[float] | None = None) -> list[float]:
-    rewards = rewards or [e.reward for e in group]
-    return [a / (1 if is_flat(rewards) else std(rewards)) for a in centred(group, rewards)]
-
-
-def default(groups: Groups, budget: int, low: float = 0.2, high: float = 0.2) -> Tensor:
+def policy(paper: Paper, groups: Groups, budget: int, part: slice = slice(None)) -> Tensor:
+    """The loss of the update on the groups of `part`; advantages are over all `groups`."""
+    rows, groups = paper.advantages(paper, groups, budget)[part], groups[part]
+    episodes = len([e for e in flat(groups) if e.length])
     total = torch.zeros(())
-    for group in groups:
-        for episode, advantage in zip(group, centred(group), strict=True):
+    for group, of_group in zip(groups, rows, strict=True):
+        for episode, advantages in zip(group, of_group, strict=True):
             for t in range(episode.length):
-                total = total - clipped(ratio(episode, t), advantage, low, high)
-    return total / tokens(groups)
+                term = -surrogate(paper, episode, t, advantages[t])
+                term = term + paper.forward * k3(episode, t)
+                term = term + paper.backward * ratio(episode, t) * k3(episode, t)
+                term = term - paper.entropy * episode.entropy[t]
+                anchor = episode.old if paper.objective == "sequence" else episode.mu
+                term = term + paper.squared * (episode.pi[t] - anchor[t]) ** 2
+                by = {
+                    "tokens": tokens(groups),
+                    "sequences": episodes * episode.length,
+                    "budget": episodes * budget,
+                }
+                total = total + term / by[paper.mean]
+    return total
 
 
-def grpo(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        for episode, advantage in zip(group, standardised(group), strict=True):
-            for t in range(episode.length):
-                term = clipped(ratio(episode, t), advantage, 0.2, 0.2) - 0.04 * k3(episode, t)
-                total = total - term / episode.length
-    return total / len(flat(groups))
-
-
-def dr_grpo(groups: Groups, budget: int) -> Tensor:
-    return default(groups, budget) * tokens(groups) / (len(flat(groups)) * budget)
-
-
-def dapo(groups: Groups, budget: int) -> Tensor:
-    buffer = 0.2 * budget
-    total = torch.zeros(())
-    for group in groups:
-        shaped = []
-        for episode in group:
-            over = episode.length - (budget - buffer)
-            shaped.append(episode.reward - (over / buffer if over > 0 else 0.0))
-        for episode, advantage in zip(group, standardised(group, shaped), strict=True):
-            for t in range(episode.length):
-                total = total - clipped(ratio(episode, t), advantage, 0.2, 0.28)
-    return total / tokens(groups)
-
-
-def gspo(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        for episode, advantage in zip(group, standardised(group), strict=True):
-            s = ((episode.pi - episode.mu).sum() / episode.length).exp()
-            total = total - clipped(s, advantage, 3e-4, 4e-4)
-    return total / len(flat(groups))
-
-
-def cispo(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        for episode, advantage in zip(group, standardised(group), strict=True):
-            for t in range(episode.length):
-                weight = min(max(ratio(episode, t).item(), 0.0), 5.0)
-                total = total - weight * advantage * episode.pi[t]
-    return total / tokens(groups)
-
-
-def dppo(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        for episode, advantage in zip(group, centred(group), strict=True):
-            for t in range(episode.length):
-                moved = (episode.pi[t].exp() - episode.mu[t].exp()).item()
-                gone = moved > 0.2 if advantage > 0 else moved < -0.2
-                if not gone:
-                    total = total - ratio(episode, t) * advantage
-                total = total + 1e-3 * (episode.pi[t] - episode.mu[t]) ** 2
-    return total / tokens(groups)
-
-
-def rloo(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        paid = [e.reward - 0.05 * float((e.mu - e.ref).sum()) for e in group]
-        for i, episode in enumerate(group):
-            advantage = paid[i] - mean(paid[:i] + paid[i + 1 :])
-            for t in range(episode.length):
-                total = total - ratio(episode, t) * advantage
-    return total / (len(flat(groups)) * budget)
-
-
-def token_rewards(episode: Told, beta: float) -> list[float]:
-    paid = [-beta * float(episode.mu[t] - episode.ref[t]) for t in range(episode.length)]
-    paid[-1] += episode.reward
-    return paid
-
-
-def whitened(rows: list[list[float]]) -> list[list[float]]:
-    everything = [value for row in rows for value in row]
-    return [[(v - mean(everything)) / std(everything) for v in row] for row in rows]
-
-
-def by_token(groups: Groups, advantages: list[list[float]]) -> Tensor:
-    total = torch.zeros(())
-    for episode, row in zip(flat(groups), advantages, strict=True):
-        for t in range(episode.length):
-            total = total - clipped(ratio(episode, t), row[t], 0.2, 0.2)
-    return total / tokens(groups)
-
-
-def reinforce_pp(groups: Groups, budget: int) -> Tensor:
-    returns = []
-    for episode in flat(groups):
-        paid = token_rewards(episode, 0.01)
-        returns.append([sum(paid[t:]) for t in range(episode.length)])
-    return by_token(groups, whitened(returns))
-
-
-def gae(episode: Told, beta: float = 0.05, gamma: float = 1.0, lam: float = 0.95) -> list[float]:
-    """The definition: a discounted sum of all later one-step errors."""
-    paid, values = token_rewards(episode, beta), [*episode.values, 0.0]
-    errors = [paid[t] + gamma * values[t + 1] - values[t] for t in range(episode.length)]
-    return [
-        sum((gamma * lam) ** (later - t) * errors[later] for later in range(t, episode.length))
-        for t in range(episode.length)
-    ]
-
-
-def ppo(groups: Groups, budget: int) -> Tensor:
-    return by_token(groups, whitened([gae(episode) for episode in flat(groups)]))
-
-
-def maxrl(groups: Groups, budget: int) -> Tensor:
-    total = torch.zeros(())
-    for group in groups:
-        centre = mean([e.reward for e in group])
-        for episode in group:
-            advantage = (episode.reward - centre) / centre if centre > 0 else 0.0
-            for t in range(episode.length):
-                total = total - clipped(ratio(episode, t), advantage, 0.2, 0.2)
-    return total / (len(flat(groups)) * budget)
-
-
-def dpo(groups: Groups, budget: int) -> Tensor:
+def pairs(paper: Paper, groups: Groups, budget: int, part: slice = slice(None)) -> Tensor:
+    """DPO's."""
     losses = []
-    for group in groups:
+    for group in groups[part]:
         rewards = [e.reward for e in group]
         if is_flat(rewards):
             continue
         chosen = group[rewards.index(max(rewards))]
         rejected = group[rewards.index(min(rewards))]
+        if not chosen.length + rejected.length:
+            continue
         margin = (chosen.pi - chosen.ref).sum() - (rejected.pi - rejected.ref).sum()
         losses.append(-torch.log(1 / (1 + torch.exp(-0.1 * margin))))
     return torch.stack(losses).mean()
 
 
-def sft(groups: Groups, budget: int) -> Tensor:
-    return -torch.stack([episode.pi.sum() for episode in flat(groups)]).sum() / tokens(groups)
-
-
-LOSSES: dict[str, Loss] = {
-    "default": default,
-    "grpo": grpo,
-    "dr_grpo": dr_grpo,
-    "dapo": dapo,
-    "gspo": gspo,
-    "cispo": cispo,
-    "dppo": dppo,
-    "rloo": rloo,
-    "reinforce_pp": reinforce_pp,
-    "ppo": ppo,
-    "maxrl": maxrl,
-    "sft": sft,
-    "dpo": dpo,
+PAPERS: dict[str, Paper] = {
+    "default": Paper(by_group(centred), "tokens"),
+    "grpo": Paper(by_group(standardised), "sequences", forward=0.04),
+    "dr_grpo": Paper(by_group(centred), "budget"),
+    "dapo": Paper(by_group(standardised), "tokens", bounds=(0.8, 1.28), buffer=0.2),
+    "gspo": Paper(by_group(standardised), "sequences", "sequence", bounds=(1 - 3e-4, 1 + 4e-4)),
+    "cispo": Paper(by_group(standardised), "tokens", "truncated", bounds=(0.0, 5.0)),
+    "dppo": Paper(by_group(centred), "tokens", bounds=None, gone=(0.2, 0.2), squared=1e-3),
+    "rloo": Paper(by_group(leave_one_out), "budget", bounds=None, beta=0.05),
+    "reinforce_pp": Paper(returns, "tokens", beta=0.01),
+    "ppo": Paper(critic, "tokens", beta=0.05, lam=0.95),
+    "maxrl": Paper(by_group(over_the_mean), "budget"),
+    "sft": Paper(ones, "tokens", "likelihood"),
+    "dpo": Paper(ones, "pairs"),
 }
+
+
+def loss(
+    name: str, groups: Groups, budget: int, part: slice = slice(None), **numbers: object
+) -> Tensor:
+    """A preset's, with other numbers than its paper's where some are given."""
+    paper = replace(PAPERS[name], **numbers)  # type: ignore[arg-type]
+    return (pairs if name == "dpo" else policy)(paper, groups, budget, part)

@@ -82,7 +82,7 @@ class TestRefusals:
             ({"algorithm.clip_low": None}, "clip_low and clip_high"),
             (
                 {"algorithm.name": "reinforce_pp", "algorithm.scale": "group_std"},
-                "scale 'group_std' cannot be had with kl_placement 'reward'",
+                "scale 'group_std' cannot be had with algorithm.returns 'token'",
             ),
             ({"algorithm.name": "gpro"}, "unknown algorithm 'gpro'; known: default, grpo"),
         ],

@@ -53,6 +53,17 @@ BATCH_START = {"algorithm.anchor": "batch_start"}
             },
             "algorithm.scale 'group_mean' .* no KL in the reward",
         ),
+        # returns
+        (
+            {"algorithm.name": "ppo", "algorithm.returns": "episode"},
+            "algorithm.returns 'episode' .* baseline 'value'.* set algorithm.returns 'token'",
+        ),
+        ({"algorithm.returns": "token"}, "algorithm.returns 'token' .* baseline 'group'"),
+        (
+            {"algorithm.name": "reinforce_pp", "algorithm.scale": "group_std"},
+            "algorithm.scale 'group_std' .* algorithm.returns 'token'",
+        ),
+        ({"algorithm.name": "sft", "algorithm.returns": "token"}, "algorithm.returns has no place"),
         # groups of one
         ({**ONE, "algorithm.name": "maxrl"}, "algorithm.scale 'group_mean' needs batch.group_size"),
         ({**ONE, "algorithm.name": "dpo"}, "algorithm.objective 'preference' needs batch.group"),
@@ -70,6 +81,10 @@ BATCH_START = {"algorithm.anchor": "batch_start"}
         (
             {"max_staleness": 1, **BATCH_START},
             "max_staleness above 0 with algorithm.anchor 'batch_start' .* algorithm.correction",
+        ),
+        (
+            {"max_staleness": 1, "algorithm.name": "gspo"},
+            "max_staleness .* set algorithm.correction",
         ),
         ({"max_staleness": 1, "algorithm.name": "sft"}, "max_staleness above 0 needs rollouts"),
         # what an objective would leave out in silence
@@ -100,7 +115,13 @@ def test_an_impossible_combination(values: dict, named: str) -> None:
         {"max_staleness": 4, "algorithm.correction.kind": "sequence_mask", **BATCH_START},
         {"max_staleness": 4, "algorithm.name": "dppo"},
         {"max_staleness": 4, "algorithm.name": "cispo"},
-        {"max_staleness": 4, "algorithm.name": "gspo"},
+        {
+            "max_staleness": 4,
+            "algorithm.name": "gspo",
+            "algorithm.correction.kind": "token_mask",
+        },
+        {"algorithm.name": "reinforce_pp", "algorithm.baseline": "group"},
+        {"algorithm.baseline": "value"},
         {"max_staleness": 64, "algorithm.name": "dpo"},
         {"algorithm.correction.kind": "token_mask"},
         {**ONE, "algorithm.name": "ppo"},

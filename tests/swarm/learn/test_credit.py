@@ -118,13 +118,13 @@ class TestKlInTheReward:
 
     def test_without_a_group_baseline_each_token_has_its_return_to_go(self) -> None:
         """The penalty on its own token, the reward on the last; no discount."""
-        first, second = advantages(self.trees(baseline="none"))
+        first, second = advantages(self.trees(baseline="none", returns="token"))
         assert first == pytest.approx([1 - 0.075, 1 - 0.025])
         assert second == pytest.approx([0.5 - 0.2, 0.5 - 0.3, 0.5 - 0.1])
 
     def test_without_a_penalty_every_token_returns_the_whole_reward(self) -> None:
         """verl reset the return at observations and credited the last turn alone (#7278)."""
-        algorithm = AlgorithmSettings(kl_coef=0.1, kl_placement="reward", baseline="none")
+        algorithm = AlgorithmSettings(kl_coef=0.1, baseline="none", returns="token")
         zeros = np.zeros_like(self.K1)
         ((tree,),) = credited_trees([self.GROUP], algorithm, MAX_TOKENS, 1, [zeros])
         assert advantages(tree) == [[1.0] * 2, [0.5] * 3]
@@ -132,13 +132,13 @@ class TestKlInTheReward:
     def test_reinforce_pp_whitens_the_returns_over_the_batch(self) -> None:
         returns = np.array([0.925, 0.975, 0.3, 0.2, 0.4])
         expected = (returns - returns.mean()) / (returns.std(ddof=1) + 1e-4)
-        tree = self.trees(baseline="batch", scale="batch_std")
+        tree = self.trees(baseline="batch", scale="batch_std", returns="token")
         first, second = advantages(tree)
         assert first + second == pytest.approx(list(expected), rel=1e-5)
 
     def test_the_callers_array_is_left_alone(self) -> None:
         before = self.K1.copy()
-        self.trees(baseline="none")
+        self.trees(baseline="none", returns="token")
         assert np.array_equal(self.K1, before)
 
 

@@ -1,4 +1,4 @@
-"""A bf16 base: the head's logits are widened before the softmax, in learner and engine."""
+"""A bf16 base: the head multiplies in fp32, in learner and engine."""
 
 import numpy as np
 import pytest
@@ -25,9 +25,11 @@ def test_log_probabilities_are_of_fp32_logits(half: AdapterHost) -> None:
     with torch.no_grad(), half.routing.using(None):
         seen = trained_logprobs(half.model, [TokenTree((node,))], 1.0)
         hidden_TD = half.model.get_decoder()(row).last_hidden_state[0, 2:-1]
-        logits_TV = half.model.get_output_embeddings()(hidden_TD)  # type: ignore[operator]
+        head = half.model.get_output_embeddings()  # type: ignore[operator]
+        logits_TV = head(hidden_TD)
+        wide_TV = hidden_TD.float() @ head.weight.float().T
     assert (logits_TV.dtype, seen.logprobs.dtype) == (torch.bfloat16, torch.float32)
-    wide, narrow = (torch.log_softmax(x, -1).float() for x in (logits_TV.float(), logits_TV))
+    wide, narrow = (torch.log_softmax(x, -1) for x in (wide_TV, logits_TV.float()))
     places = torch.arange(4), answer
     torch.testing.assert_close(seen.logprobs, wide[places], atol=1e-6, rtol=0)
     assert (narrow[places] - wide[places]).abs().max() > 1e-3
@@ -38,6 +40,6 @@ def test_the_sampler_reports_a_law_that_sums_to_one(half: AdapterHost) -> None:
     ((one,),) = engine.sample([SampleRequest((3, 4), (7,), 1)])
     with torch.no_grad(), half.routing.using(None):
         hidden_D = half.model.get_decoder()(torch.tensor([[3, 4]])).last_hidden_state[0, -1]
-        logits_V = half.model.get_output_embeddings()(hidden_D)  # type: ignore[operator]
-    law_V = torch.log_softmax(logits_V.float(), -1)
+        head = half.model.get_output_embeddings()  # type: ignore[operator]
+    law_V = torch.log_softmax(head.weight.float() @ hidden_D.float(), -1)
     assert one.logprobs[0] == pytest.approx(law_V[one.tokens[0]].item(), abs=1e-6)

@@ -137,7 +137,7 @@ class TestReturnsOverTurns:
         return tree.scored(1.0)
 
     def test_every_action_returns_the_whole_reward(self) -> None:
-        algorithm = AlgorithmSettings(baseline="none", kl_coef=0.1, kl_placement="reward")
+        algorithm = AlgorithmSettings(baseline="none", kl_coef=0.1, returns="token")
         for observed in (True, False):
             k1 = [np.zeros(4, np.float32)]
             found = advantages([self.turns(observed=observed)], algorithm, MAX_TOKENS, k1)
