@@ -244,6 +244,7 @@ class _Run:
         for step in range(warmup.steps):
             trees = self._demonstrations(self.task.levels, warmup.rows, step)
             self.learner.supervise(trees, warmup.lr)
+        self.policy.begin_phase()
 
     def _evaluate(self) -> dict[str, float]:
         """One sampled answer to each held-out problem; the same draws for every run, so runs
