@@ -1,11 +1,13 @@
 """fp32 masters of weights that compute in bf16 (mixed precision, Micikevicius et al. 2018,
 arXiv:1710.03740).
 
-A step of 1e-6 on a weight of 0.05 is below half of bf16's spacing there (2^-13 = 1.2e-4), so weights
-that train in bf16 stand still. Here the model's own weights are the rounded view of fp32 masters;
-gradients, their sum over micro-batches, moments and steps are fp32. A gradient of a weight is never
-rounded on its way: each module has a tap that forms it from the module's input and the gradient of
-its output, both bf16, in fp32. What micro-batches can still change is the rounding of activations.
+A step of 1e-6 on a weight of 0.05 is below half of bf16's spacing there (2^-13 = 1.2e-4), so
+weights that train in bf16 stand still. Here the model's own weights are the rounded view of fp32
+masters; gradients, their sum over micro-batches, moments and steps are fp32. A gradient of a weight
+is never rounded on its way: each module has a tap that forms it from the module's input and the
+gradient of its output, both bf16, in fp32. So sums over micro-batches are exact to fp32. What these
+can still change is the rounding of activations, 2^-9 of each, where a product of another shape is
+summed in another order.
 """
 
 from collections.abc import Mapping

@@ -11,8 +11,10 @@ from support.models import llama
 from torch import Tensor
 
 from swarm.errors import BadAdapter
-from swarm.policy.adapters import CONFIG_FILE, find_adapter, load_adapter
+from swarm.policy.adapter_config import CONFIG_FILE
+from swarm.policy.adapters import load_adapter
 from swarm.policy.lora import AdapterHost
+from swarm.policy.saved_weights import find_weights
 
 BATCH = torch.tensor([[3, 4, 5, 6, 7], [8, 9, 10, 11, 12]])
 
@@ -45,9 +47,9 @@ def test_its_logits_are_pefts(tmp_path: Path) -> None:
 
 def test_a_run_leads_to_its_adapter(tmp_path: Path) -> None:
     written_by_peft(tmp_path / "run" / "adapter")
-    assert find_adapter(tmp_path / "run") == find_adapter(tmp_path / "run" / "adapter")
+    assert find_weights(tmp_path / "run") == find_weights(tmp_path / "run" / "adapter")
     with pytest.raises(BadAdapter, match=r"holds no adapter_config\.json"):
-        find_adapter(tmp_path)
+        find_weights(tmp_path)
 
 
 class TestRefusals:
