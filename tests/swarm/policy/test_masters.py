@@ -87,7 +87,7 @@ def test_the_gradient_over_micro_batches_is_their_sum_in_fp32() -> None:
 def test_micro_batches_change_it_by_less_than_one_rounding(kind: str, parts: int) -> None:
     """Products of other shapes are summed in another order, and some activations are rounded to
     their other neighbour, 2^-8 away; measured: up to 9e-4 of the gradient, which bf16 as a whole
-    moves by 1.6e-2. Grouped adapters' own sums are fp32 in the same way."""
+    moves by 1.6e-2. An adapter on a bf16 base is no different."""
     trees = trees_of()
     tokens = sum(len(node.tokens) for tree in trees for node in tree.nodes)
     found = gradient(trees, tokens // parts, kind)
