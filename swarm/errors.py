@@ -52,10 +52,10 @@ class ModelUnavailable(Refusal):
 
 
 class BadAdapter(Refusal):
-    """A folder that holds no adapter for this base model."""
+    """A folder that holds no weights for this base model."""
 
-    def __init__(self, folder: Path, problem: str, next_step: str) -> None:
-        super().__init__("adapter", f"{folder} {problem}", next_step)
+    def __init__(self, folder: Path, problem: str, next_step: str, field: str = "adapter") -> None:
+        super().__init__(field, f"{folder} {problem}", next_step)
 
 
 class BadStorage(Refusal):

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from swarm import models
 from swarm.cli.config_file import read_file
 from swarm.cli.console import steps_shown
-from swarm.config.paths import first_difference
+from swarm.config.extension import check_continues
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import (
     ADAPTER,
@@ -35,7 +35,9 @@ FAILED = 1
 
 FILE = typer.Argument(..., help="YAML file of a TrainConfig; an empty one takes all defaults.")
 OUT = typer.Option(None, help="Run folder. Default: a new one below runs/swarm.")
-RESUME = typer.Option(False, help="Go on in --out from its last checkpoint.")
+RESUME = typer.Option(
+    False, help="Go on in --out from its last checkpoint, to more steps if they are set."
+)
 CHECKPOINTS = typer.Option(
     None,
     metavar="URL",
@@ -65,8 +67,8 @@ def _trainer(about: str, *, supervised: bool) -> Callable[..., None]:
         if dry_run:
             _show(resolved, as_json)
             return
-        sealed = read_result(folder) if resume and manifest_digest(folder) else None
-        result = sealed or _train(resolved, folder, resume, checkpoints, as_json)
+        ended = _ended(resolved, folder) if resume else None
+        result = ended or _train(resolved, folder, resume, checkpoints, as_json)
         _show_end(folder, result, as_json)
         if result.status != "finished":
             raise typer.Exit(FAILED)
@@ -84,7 +86,9 @@ sft = _trainer(
 
 def evaluate(
     config: Path = FILE,
-    adapter: Path | None = typer.Option(None, help="A LoRA adapter's folder, or a run's."),
+    adapter: Path | None = typer.Option(
+        None, help="A folder of a LoRA adapter or of all weights, or a run's."
+    ),
     greedy: bool = typer.Option(False, help="Take the likeliest token instead of sampling."),
     dry_run: bool = DRY_RUN,
     set_: list[str] = SET,
@@ -155,13 +159,18 @@ def _fresh(config: TrainConfig, file: Path, out: Path | None) -> Path:
 
 
 def _resumed(config: TrainConfig, out: Path | None) -> Path:
-    """The folder of the run to go on with, trained so far with this very config."""
+    """The folder of the run to go on with, trained so far with a config that this one continues."""
     if out is None or not (out / CONFIG).is_file():
         raise Refusal("out", "--resume needs the folder of a run", "give it with --out FOLDER")
-    changed = first_difference(read_config(out), config)
-    if changed is not None:
-        raise Refusal(changed, f"{out} was started with another value", "train into a new folder")
+    check_continues(read_config(out), config, out)
     return out
+
+
+def _ended(config: TrainConfig, folder: Path) -> RunResult | None:
+    """How the run in `folder` ended, if it did and is not asked for more steps now."""
+    result = read_result(folder) if manifest_digest(folder) else None
+    more = result is not None and result.status == "finished" and result.steps < config.steps
+    return None if more else result
 
 
 def _show(config: TrainConfig, as_json: bool) -> None:

@@ -12,13 +12,15 @@ from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
+from swarm.policy.saved_weights import start_digest
 
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
     """The config of a YAML file with `path=value` pairs set on top, checked as far as it can be
     without loading a model. The digest of the user's own task is filled in.
 
-    A task's path is relative to the file, in a pair to the working folder. `supervised` puts the
+    The paths of a task and of `policy.start` are relative to the file, in a pair to the working
+    folder. `supervised` puts the
     `sft` preset in the place of any algorithm that takes rollouts. Raises Refusal.
     """
     raw = _read_yaml(path)
@@ -29,7 +31,7 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
         raw["algorithm"] = {"name": "sft"}
     config = _validated(raw)
     models.check(config.model.ref)
-    return _with_task(config)
+    return _with_digests(config)
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -44,6 +46,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 def _set(raw: dict[str, Any], path: str, value: Value) -> None:
     if path == "task.ref":
         value = tasks.absolute(str(value), Path.cwd())
+    if path == "policy.start":
+        value = _absolute(str(value), Path.cwd())
     try:
         put(raw, path, value)
     except KeyError:
@@ -54,6 +58,14 @@ def _make_absolute(raw: Mapping[str, Any], folder: Path) -> None:
     task = raw.get("task")
     if isinstance(task, dict) and isinstance(task.get("ref"), str):
         task["ref"] = tasks.absolute(task["ref"], folder)
+    policy = raw.get("policy")
+    if isinstance(policy, dict) and isinstance(policy.get("start"), str):
+        policy["start"] = _absolute(policy["start"], folder)
+
+
+def _absolute(path: str, folder: Path) -> str:
+    """A path made absolute from `folder`; none stays none, and no path holds a null."""
+    return str((folder / Path(path).expanduser()).resolve()) if path and "\0" not in path else path
 
 
 def _validated(raw: Mapping[str, Any]) -> TrainConfig:
@@ -79,8 +91,9 @@ def _meant(loc: Sequence[int | str]) -> str:
     return did_you_mean(str(loc[-1]), known)
 
 
-def _with_task(config: TrainConfig) -> TrainConfig:
-    """The config with the digest of its task, loaded once."""
+def _with_digests(config: TrainConfig) -> TrainConfig:
+    """The config with the digests of its task, loaded once, and of the weights it starts from."""
     task = tasks.load(config.task)
     task.evaluation(config.evaluation.prompts)
-    return config.with_values({"task.digest": task.digest})
+    start = start_digest(config.policy)
+    return config.with_values({"task.digest": task.digest, "policy.start_digest": start})

@@ -1,11 +1,41 @@
 """The parts of a `TrainConfig` besides the algorithm: model, policy, task, batch, optimizer, …"""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from swarm.config.base import JsonValue, Settings
+
+
+def _most(largest: int, why: str) -> AfterValidator:
+    """A validator that refuses a number above `largest`, saying why there is a bound."""
+
+    def check(value: int) -> int:
+        if value > largest:
+            raise ValueError(f"{value} is above {largest}, {why}")
+        return value
+
+    return AfterValidator(check)
+
+
+#: An answer's tokens, at most: 2^20 is the longest context of the models that are served today.
+Tokens = Annotated[int, Field(ge=1), _most(2**20, "the longest context of any model")]
+
+#: Rows that are in memory at once, at most: 2^20 of them at 1 kB each (ids, masks,
+#: log-probabilities, advantages of some 50 tokens) are 1 GB.
+Rows = Annotated[int, Field(ge=1), _most(2**20, "which is a gigabyte of rows of fifty tokens")]
+
+#: Held-out prompts, at most: at 2^16 the 95 % interval of an accuracy is +- 0.98 / 2^8, 0.4 points.
+Prompts = Annotated[
+    int, Field(ge=1), _most(2**16, "at which an accuracy is known to 0.4 points already")
+]
+
+#: Steps in all, at most: at a tenth of a second each they take twelve days.
+Steps = Annotated[int, _most(10**7, "which is twelve days at a tenth of a second a step")]
+
+#: Passes over one batch, at most: beyond this its answers are of another policy altogether.
+Passes = Annotated[int, Field(ge=1), _most(1024, "passes over one batch of answers")]
 
 #: vLLM serves an adapter of any rank up to its `max_lora_rank`, which can be 1, 8, 16, 32, 64, 128,
 #: 256, 320 or 512.
@@ -20,12 +50,20 @@ class ModelSettings(Settings):
 
 
 class PolicySettings(Settings):
-    """What is trained: a LoRA adapter on a frozen base, or all weights."""
+    """What is trained: a LoRA adapter on a frozen base, or all weights. With `start` the run begins
+    with the weights in that folder, which are then also the reference of a KL term; the optimizer
+    begins anew."""
 
     kind: Literal["lora", "full"] = "lora"
     rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
     alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
     targets: Literal["all", "attention", "mlp"] = "all"
+    start: str = Field(
+        default="", description="weights to start from: an adapter, a model's folder, or a run's"
+    )
+    start_digest: str = Field(
+        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the weights of `start`"
+    )
 
     @field_validator("rank", mode="before")
     @classmethod
@@ -60,15 +98,15 @@ class SamplingSettings(Settings):
     """How rollouts are drawn. Truncated sampling is absent: it would change the policy's law."""
 
     temperature: float = Field(default=1.0, gt=0, le=4)
-    max_tokens: int = Field(default=16, ge=1)
+    max_tokens: Tokens = 16
 
 
 class BatchSettings(Settings):
     """How many rollouts feed one batch, and how many optimizer updates it feeds."""
 
-    rollouts: int = Field(default=128, ge=1, description="episodes per batch, over all prompts")
+    rollouts: Rows = Field(default=128, description="episodes per batch, over all prompts")
     group_size: int = Field(default=8, ge=1, description="episodes per prompt")
-    epochs: int = Field(default=1, ge=1, description="passes over a batch (mu in the GRPO paper)")
+    epochs: Passes = Field(default=1, description="passes over a batch (mu in the GRPO paper)")
     minibatches: int = Field(default=1, ge=1, description="optimizer updates per pass")
 
     @property
@@ -124,8 +162,8 @@ class DataSettings(Settings):
 class WarmupSettings(Settings):
     """Supervised steps on the task's worked answers before the first rollout."""
 
-    steps: int = Field(default=0, ge=0)
-    rows: int = Field(default=32, ge=1)
+    steps: Steps = Field(default=0, ge=0)
+    rows: Rows = 32
     lr: float = Field(default=1e-3, gt=0)
 
 
@@ -133,4 +171,4 @@ class EvalSettings(Settings):
     """Held-out evaluation: one sampled answer per prompt at temperature 1, fixed seeds."""
 
     every: int = Field(default=10, ge=1)
-    prompts: int = Field(default=512, ge=1)
+    prompts: Prompts = 512

@@ -31,7 +31,9 @@ class TrainConfig(Settings):
     data: parts.DataSettings = parts.DataSettings()
     warmup: parts.WarmupSettings = parts.WarmupSettings()
     evaluation: parts.EvalSettings = parts.EvalSettings()
-    steps: int = Field(default=60, ge=1, description="batches; each feeds `batch.updates` updates")
+    steps: parts.Steps = Field(
+        default=60, ge=1, description="batches; each feeds `batch.updates` updates"
+    )
     max_staleness: int = Field(default=0, ge=0, le=64)
     checkpoint_every: int = Field(default=20, ge=1)
     seed: int = Field(default=0, ge=0, lt=2**31)
@@ -39,7 +41,7 @@ class TrainConfig(Settings):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        refuse(*_not_finite(self))
+        refuse(*_not_of_fp32(self))
         refuse(*_groups(self), *_pairs(self), *_staleness(self), *_demonstrations(self))
         return self
 
@@ -80,6 +82,10 @@ class TrainConfig(Settings):
         return TrainConfig.model_validate(raw)
 
 
+#: The least and the largest magnitude of a normal fp32 number.
+_FP32 = (2.0**-126, (2 - 2.0**-23) * 2.0**127)
+
+
 def _groups(config: TrainConfig) -> Iterator[str]:
     if config.batch.group_size > 1:
         return
@@ -96,10 +102,17 @@ def _groups(config: TrainConfig) -> Iterator[str]:
         yield f"{what} needs batch.group_size of 2 or more"
 
 
-def _not_finite(config: TrainConfig) -> Iterator[str]:
+def _not_of_fp32(config: TrainConfig) -> Iterator[str]:
     for path, value in leaves(config.model_dump()):
-        if isinstance(value, float) and not math.isfinite(value):
+        if not isinstance(value, float):
+            continue
+        if not math.isfinite(value):
             yield f"{path} {value} is not a finite number"
+        elif value and not _FP32[0] <= abs(value) <= _FP32[1]:
+            yield (
+                f"{path} {value} cannot be computed with: fp32 holds magnitudes from "
+                f"{_FP32[0]:.1e} to {_FP32[1]:.1e}, and 0"
+            )
 
 
 def _pairs(config: TrainConfig) -> Iterator[str]:

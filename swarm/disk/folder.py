@@ -179,6 +179,18 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     sync_folder(path.parent)
 
 
+def take_usual_modes(folder: Path) -> None:
+    """Give each file in `folder` the mode that the umask gives a new one. Libraries write some by
+    way of temporary files that only their owner may read."""
+    probe = folder / ".mode"
+    probe.touch()
+    mode = probe.stat().st_mode
+    probe.unlink()
+    for path in folder.iterdir():
+        if path.is_file() and not path.is_symlink():
+            path.chmod(mode)
+
+
 def sync_folder(folder: Path) -> None:
     """Have the names in a folder on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file, save_file
 
-from swarm.disk.folder import write_rows
+from swarm.disk.folder import take_usual_modes, write_rows
 from swarm.records import Node, TokenTree
 
 ARRAYS, READABLE = "trees.safetensors", "trees.jsonl"
@@ -36,6 +36,7 @@ def save_trees(
     parents = [_ROOT if n.parent is None else n.parent for n in nodes]
     arrays["parents"] = np.asarray(parents, np.int64)
     save_file(arrays, folder / ARRAYS)
+    take_usual_modes(folder)
     write_rows(
         folder / READABLE,
         [

@@ -16,7 +16,7 @@ from swarm.engine.kv_cache import RowCache
 from swarm.engine.prefill import Admitted, Prompts
 from swarm.engine.prepacked import PackedBase
 from swarm.engine.trunk import Trunk
-from swarm.errors import ModelUnavailable
+from swarm.errors import ModelUnavailable, Refusal
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
@@ -45,6 +45,16 @@ class TorchEngine:
         config = host.model.config.get_text_config()  # type: ignore[operator, union-attr]
         self.context = getattr(config, "max_position_embeddings", None) or math.inf
         _refuse_windows(config, self.context)
+
+    def check_budget(self, max_tokens: int) -> None:
+        """Raise Refusal for an answer's budget that no prompt leaves room for: answers would end at
+        the context, and means over the budget would be over tokens that cannot be."""
+        if max_tokens > self.context:
+            raise Refusal(
+                "sampling.max_tokens",
+                f"{max_tokens} is above the {self.context} tokens of the model's context",
+                "leave room for the prompt, or take a model with a longer context",
+            )
 
     @torch.no_grad()
     def sample(self, requests: Sequence[SampleRequest]) -> list[list[Completion]]:

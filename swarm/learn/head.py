@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from swarm.policy.masters import trained
 from swarm.policy.wide_head import wide_head
 
 #: Logits in flight, in elements: 16 MiB in fp32, near what a core's share of the cache holds.
@@ -27,8 +28,16 @@ def score(
 ) -> tuple[Tensor, Tensor]:
     """log softmax(head(hidden) / `temperature`) at each row's target, and the entropy of that law,
     both [M], from logits in fp32 at least. Entropy has a gradient if `entropy_grad`."""
+    own = trained(head)
     logprobs, entropy = _Head.apply(  # type: ignore[no-untyped-call]
-        hidden_MD, head.weight, head.bias, targets_M, temperature, entropy_grad
+        hidden_MD,
+        own["weight"],
+        own.get("bias"),
+        head.weight.detach(),
+        None if head.bias is None else head.bias.detach(),
+        targets_M,
+        temperature,
+        entropy_grad,
     )
     return logprobs, entropy
 
@@ -71,12 +80,15 @@ class _Head(torch.autograd.Function):
     def forward(
         ctx: Any,
         hidden_MD: Tensor,
+        own_weight: Tensor,
+        own_bias: Tensor | None,
         weight: Tensor,
         bias: Tensor | None,
         targets_M: Tensor,
         temperature: float,
         entropy_grad: bool,
     ) -> tuple[Tensor, Tensor]:
+        """`weight` and `bias` compute; the gradients are those of `own_weight` and `own_bias`."""
         needs_hidden, trains, *_ = ctx.needs_input_grad
         head = wide_head(weight, bias)
         logprobs, entropies, slopes, entropy_slopes = [], [], [], []
@@ -99,15 +111,16 @@ class _Head(torch.autograd.Function):
         frozen = (torch.cat(kept) for kept in (slopes, entropy_slopes) if kept)
         ctx.save_for_backward(*((hidden_MD, weight, bias, targets_M) if trains else frozen))
         ctx.temperature, ctx.entropy_grad, ctx.dtype = temperature, entropy_grad, hidden_MD.dtype
+        ctx.own_dtype = own_weight.dtype
         return torch.cat(logprobs), entropy
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Of a frozen head only the hidden states are ever asked about."""
         if ctx.needs_input_grad[1]:
-            return *_trained(ctx, grads), None, None, None
+            return *_trained(ctx, grads), None, None, None, None, None
         total = sum(g[:, None] * s for g, s in zip(grads, ctx.saved_tensors, strict=False))
-        return total.to(ctx.dtype), None, None, None, None, None
+        return total.to(ctx.dtype), *[None] * 7
 
 
 def _trained(ctx: Any, grads: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
@@ -132,5 +145,5 @@ def _trained(ctx: Any, grads: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
         grad_weight.addmm_(of_logits.t(), hidden_CD.to(wide))
         if grad_bias is not None:
             grad_bias += of_logits.sum(0)
-    of_bias = None if grad_bias is None else grad_bias.to(bias.dtype)
-    return grad_hidden, grad_weight.to(weight.dtype), of_bias
+    of_bias = None if grad_bias is None else grad_bias.to(ctx.own_dtype)
+    return grad_hidden, grad_weight.to(ctx.own_dtype), of_bias

@@ -7,7 +7,7 @@ a ref that leads to no model.
 
 from pathlib import Path
 
-from swarm.models.sources import NAMES, Description, find
+from swarm.models.sources import NAMES, Description, Hub, find
 
 
 def names() -> tuple[str, ...]:
@@ -30,6 +30,12 @@ def ensure(ref: str) -> Path:
     """The model's folder. A hub model is fetched first; `smollm2-135m-instruct` must have been
     added by the user."""
     return find(ref).ensure()
+
+
+def loadable(ref: str) -> str:
+    """What other tools on this machine take for that model: its folder, absolute, or its hub id."""
+    found = find(ref)
+    return ref if isinstance(found, Hub) else str(found.ensure().absolute())
 
 
 def describe(ref: str) -> Description:

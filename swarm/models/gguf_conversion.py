@@ -12,6 +12,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from swarm.disk.folder import take_usual_modes
+
 #: Ids of these end a completion: the chat template's end of turn, and pretraining's end of text.
 END_TOKENS = ("<|im_end|>", "<|endoftext|>")
 
@@ -36,6 +38,7 @@ def convert(gguf: Path, folder: Path) -> None:
     tokenizer.model_max_length = config.max_position_embeddings
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    take_usual_modes(folder)
 
 
 def _tokenizer(gguf: Path) -> PreTrainedTokenizerBase:

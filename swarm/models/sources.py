@@ -194,8 +194,7 @@ def missing_file(folder: Path) -> str | None:
     """The first file that a folder lacks to be loaded as a model with its tokenizer, or None."""
     if not (folder / "config.json").is_file():
         return "config.json"
-    index = folder / f"{WEIGHTS}.index.json"
-    for name in _shards(index) if index.is_file() else [WEIGHTS]:
+    for name in weight_files(folder):
         if not (folder / name).is_file():
             return name
     tokenizers = ("tokenizer.json", "tokenizer.model", "vocab.json")
@@ -204,8 +203,14 @@ def missing_file(folder: Path) -> str | None:
     return None
 
 
+def weight_files(folder: Path) -> list[str]:
+    """The names of the files that hold the weights of a model's folder, whether they are there or
+    not. Raises ModelUnavailable for a broken index."""
+    index = folder / f"{WEIGHTS}.index.json"
+    return _shards(index) if index.is_file() else [WEIGHTS]
+
+
 def _shards(index: Path) -> list[str]:
-    """The files that hold a model's weights. Raises ModelUnavailable for a broken index."""
     try:
         return sorted({str(name) for name in json.loads(index.read_bytes())["weight_map"].values()})
     except (ValueError, KeyError, TypeError, AttributeError):

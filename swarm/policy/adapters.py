@@ -1,64 +1,81 @@
-"""Adapters in PEFT's format on disk: written from a policy, read into a slot."""
+"""Weights on disk: written from a policy, read into a slot or into the base."""
 
-import json
+import re
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from transformers import PreTrainedTokenizerBase
 
+from swarm import models
 from swarm.config.parts import ModelSettings, PolicySettings
+from swarm.disk.folder import take_usual_modes
 from swarm.errors import BadAdapter
+from swarm.models.sources import weight_files
+from swarm.policy.adapter_config import WEIGHTS_FILE, read_adapter_config
 from swarm.policy.lora import TARGETS, AdapterHost, Pair
 from swarm.policy.policy import Policy
 
-CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
-
-#: Variants of LoRA with a different forward pass.
-_OTHER_MATHS = ("use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save")
-
-
-def find_adapter(folder: Path) -> Path:
-    """The adapter's folder: this one, or `adapter/` of a run. Raises BadAdapter."""
-    for place in (folder, folder / "adapter"):
-        if (place / CONFIG_FILE).is_file() and (place / WEIGHTS_FILE).is_file():
-            return place
-    raise BadAdapter(
-        folder, f"holds no {CONFIG_FILE}", "give a LoRA adapter, or a run that made one"
-    )
+#: How PEFT names the matrices of a layer.
+_MATRIX = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
 
 
 def load_adapter(host: AdapterHost, folder: Path, slot: str) -> None:
     """Put the LoRA adapter in `folder` on `slot` of the base. Raises BadAdapter where it uses
-    another forward pass, or does not fit this base."""
-    settings, scale, tensors = _read(folder)
-    used = [name for name in _OTHER_MATHS if settings.get(name)]
-    if used or settings.get("peft_type", "LORA") != "LORA":
-        raise BadAdapter(folder, f"uses {used or settings['peft_type']}", "plain LoRA can be run")
-    names = {key.rpartition(".lora_")[0] for key in tensors}
-    for name in sorted(names):
-        layer = host.layers.get(name.removeprefix("base_model.model."))
-        if layer is None:
-            raise BadAdapter(folder, f"adapts {name}, which this base has not", "take its own base")
-        a, b = (tensors.get(f"{name}.lora_{x}.weight") for x in "AB")
-        if a is None or b is None:
-            raise BadAdapter(folder, f"holds half a pair at {name}", "export it again")
-        if (a.shape[1], b.shape[0]) != (layer.base.in_features, layer.base.out_features):
-            raise BadAdapter(folder, f"has another shape at {name}", "take its own base")
-        where = layer.base.weight.device
-        layer.pairs[slot] = Pair(
-            nn.Parameter(a.float().to(where)), nn.Parameter(b.float().to(where)), scale
-        )
+    another forward pass, holds anything that would not be read, or does not fit this base."""
+    for path, pair in _read_pairs(host, folder, "adapter").items():
+        host.layers[path].pairs[slot] = pair
 
 
-def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folder: Path) -> None:
+def start_from_adapter(policy: Policy, folder: Path) -> None:
+    """Have the policy's adapter be the one in `folder`. Raises BadAdapter where that does not fit
+    the base or adapts other layers than the policy does."""
+    field = "policy.start"
+    pairs = _read_pairs(policy.host, folder, field)
+    if odd := sorted(pairs.keys() ^ policy.pairs.keys()):
+        verb = "adapts" if odd[0] in pairs else "does not adapt"
+        problem = f"{verb} {odd[0]}, other than policy.targets {policy.settings.targets}"
+        raise BadAdapter(folder, problem, "set policy.targets to what it was made with", field)
+    for path, pair in pairs.items():
+        own = policy.pairs[path]
+        own.a.data.copy_(pair.a.data)
+        own.b.data.copy_(pair.b.data)
+
+
+def load_weights(host: AdapterHost, folder: Path, field: str = "adapter") -> None:
+    """Have the base compute with all weights in `folder`. Raises BadAdapter where these are not
+    exactly those of this base."""
+    own = host.base_state_dict()
+    read: set[int] = set()
+    for file in weight_files(folder):
+        for name, tensor in _tensors(folder, file, field).items():
+            if name not in own or own[name].shape != tensor.shape:
+                problem = f"holds {name} {list(tensor.shape)}, which this base has not"
+                raise BadAdapter(folder, problem, "take its own base", field)
+            own[name].copy_(tensor)
+            read.add(own[name].data_ptr())
+    gap = next((name for name, tensor in own.items() if tensor.data_ptr() not in read), None)
+    if gap is not None:  # tied weights are saved once
+        raise BadAdapter(folder, f"lacks {gap} of this base", "take its own base", field)
+
+
+def export(
+    policy: Policy,
+    model: ModelSettings,
+    settings: PolicySettings,
+    folder: Path,
+    tokenizer: PreTrainedTokenizerBase | None = None,
+) -> None:
     """Write an adapter in PEFT's layout (`PeftModel.from_pretrained` and vLLM read it), or all
-    weights in transformers' layout."""
+    weights in transformers' layout, with `tokenizer` beside them as `model.ref` takes them."""
     folder.mkdir(parents=True, exist_ok=True)
     if settings.kind == "full":
         state = policy.host.base_state_dict()
         policy.host.model.save_pretrained(folder, state_dict=state)  # type: ignore[operator]
+        if tokenizer is not None:
+            tokenizer.save_pretrained(folder)
+        take_usual_modes(folder)
         return
     from peft import LoraConfig
 
@@ -75,20 +92,60 @@ def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folde
         lora_dropout=0.0,
         bias="none",
         task_type="CAUSAL_LM",
-        base_model_name_or_path=model.ref,
+        base_model_name_or_path=models.loadable(model.ref),
         inference_mode=True,
     ).save_pretrained(folder)
+    take_usual_modes(folder)
 
 
-def _read(folder: Path) -> tuple[dict[str, Any], float, dict[str, Tensor]]:
-    """An adapter's settings, its scale and its tensors. Raises BadAdapter for broken files."""
-    try:
-        settings: dict[str, Any] = json.loads((folder / CONFIG_FILE).read_bytes())
-        return (
-            settings,
-            settings["lora_alpha"] / settings["r"],
-            load_file(folder / WEIGHTS_FILE),
+def _read_pairs(host: AdapterHost, folder: Path, field: str) -> dict[str, Pair]:
+    """The pairs of an adapter by module path, fp32, on the base's device. Raises BadAdapter."""
+    config = read_adapter_config(folder, field)
+    found: dict[str, dict[str, Tensor]] = {}
+    for name, tensor in _tensors(folder, WEIGHTS_FILE, field).items():
+        match = _MATRIX.fullmatch(name)
+        if match is None:
+            next_step = "give plain LoRA, or merge it"
+            raise BadAdapter(folder, f"holds {name}, which would not be read", next_step, field)
+        found.setdefault(match[1], {})[match[2]] = tensor
+    pairs = {}
+    for path, matrices in sorted(found.items()):
+        layer = host.layers.get(path)
+        if layer is None:
+            raise BadAdapter(folder, *_not_adapted(host, path), field)
+        if matrices.keys() != {"A", "B"}:
+            raise BadAdapter(folder, f"holds half a pair at {path}", "export it again", field)
+        a, b = matrices["A"], matrices["B"]
+        rank = config.rank_at(path)
+        if (a.shape, b.shape) != (
+            (rank, layer.base.in_features),
+            (layer.base.out_features, rank),
+        ):
+            raise BadAdapter(folder, f"has another shape at {path}", "take its own base", field)
+        where = layer.base.weight.device
+        pairs[path] = Pair(
+            nn.Parameter(a.float().to(where)),
+            nn.Parameter(b.float().to(where)),
+            config.scale_at(path),
         )
-    except (ValueError, KeyError, TypeError, ZeroDivisionError, SafetensorError) as error:
+    return pairs
+
+
+def _not_adapted(host: AdapterHost, path: str) -> tuple[str, str]:
+    """What is wrong with an adapter of the module at `path`, and the next step."""
+    if path in dict(host.model.named_modules()):
+        return (
+            f"adapts {path}, where no adapter can be here",
+            "give one of attention and MLP layers",
+        )
+    return f"adapts {path}, which this base has not", "take its own base"
+
+
+def _tensors(folder: Path, file: str, field: str) -> dict[str, Tensor]:
+    """The tensors of a file. Raises BadAdapter for a broken one."""
+    try:
+        tensors: dict[str, Tensor] = load_file(folder / file)
+    except (OSError, ValueError, SafetensorError) as error:
         problem = f"cannot be read ({type(error).__name__}: {error})"
-        raise BadAdapter(folder, problem, "export it again") from None
+        raise BadAdapter(folder, problem, "export it again", field) from None
+    return tensors

@@ -84,6 +84,7 @@ def load(storage: Storage, step: int, policy: Policy) -> RunState:
     )
     for name, parameter in policy.parameters.items():
         parameter.data.copy_(parameters[name])
+    policy.refresh()
     policy.optimizer.state.clear()
     for key, value in moments.items():
         name, _, moment = key.rpartition("|")

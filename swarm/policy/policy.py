@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from swarm.config.parts import OptimSettings, PolicySettings
 from swarm.policy.lora import AdapterHost, Pair
+from swarm.policy.masters import Masters
 from swarm.policy.value_head import ValueHead
 
 
@@ -20,8 +21,9 @@ class Policy:
     """One trainable policy on a base model. `slot` names it there; full weights take the base
     for themselves.
 
-    `parameters` maps names to the trained tensors (adapter pairs, or all weights; then those of the
-    value head, if there is one). `version` counts optimizer batches. `snapshots` holds the frozen
+    `parameters` maps names to the trained tensors, all fp32: adapter pairs, or all weights (of a
+    bf16 model their masters, see `swarm.policy.masters`), then those of the value head, if there is
+    one. `version` counts optimizer batches. `snapshots` holds the frozen
     versions that are still needed.
     """
 
@@ -39,6 +41,7 @@ class Policy:
         self.version = 0
         self.snapshots: dict[int, list[Tensor]] = {}
         self.pairs: dict[str, Pair] = {}
+        self._masters: Masters | None = None
         if settings.kind == "lora":
             self.pairs = host.create(slot, settings.rank, settings.alpha, settings.targets, seed)
             self.parameters = {
@@ -46,10 +49,14 @@ class Policy:
                 for path, pair in self.pairs.items()
                 for name, parameter in (("lora_A", pair.a), ("lora_B", pair.b))
             }
+        elif any(p.dtype != torch.float32 for p in host.model.parameters()):
+            self._masters = Masters(host.model)
+            self.parameters = dict(self._masters.parameters)
         else:
             host.model.requires_grad_(True)
             self.parameters = dict(host.model.named_parameters())
         self.optimizer = make_optimizer(list(self.parameters.values()), optim)
+        self.optimizer.register_step_post_hook(lambda *_: self.refresh())
         self.value_head: ValueHead | None = None
 
     def add_value_head(self, lr: float, seed: int) -> None:
@@ -61,6 +68,17 @@ class Policy:
         named = {f"value_head.{name}": p for name, p in self.value_head.named_parameters()}
         self.parameters |= named
         self.optimizer.add_param_group({"params": list(named.values()), "lr": lr})
+
+    def begin_phase(self) -> None:
+        """Start the optimizer anew: no moments, no step counts. What another loss left in them
+        would scale and turn the first steps of this one."""
+        self.optimizer.state.clear()
+
+    def refresh(self) -> None:
+        """Have the model compute with `parameters` as they are now, which matters where these are
+        fp32 masters. Whoever writes to `parameters` without the optimizer calls it."""
+        if self._masters is not None:
+            self._masters.refresh()
 
     @property
     def adapter(self) -> str | None:
@@ -91,10 +109,12 @@ class Policy:
         try:
             for p, frozen in zip(self.parameters.values(), self.snapshots[version], strict=True):
                 p.data = frozen
+            self.refresh()
             yield
         finally:
             for p, data in zip(self.parameters.values(), live, strict=True):
                 p.data = data
+            self.refresh()
 
 
 def make_optimizer(parameters: list[nn.Parameter], optim: OptimSettings) -> torch.optim.AdamW:

@@ -67,13 +67,19 @@ def held_out(family: TaskFamily, count: int, levels: tuple[int, int]) -> list[Pr
     prompts are few. The same in every run."""
     rng = np.random.Generator(np.random.Philox(20_260_101))
     problems: dict[str, Problem] = {}
-    for _ in range(DRAWS_PER_PROBLEM * HELD_OUT * count):
+    left = _patience(0)
+    while left and len(problems) < count:
         problem = any_problem(family, rng, levels)
-        if problem.split == "eval":
-            problems.setdefault(problem.prompt, problem)
-        if len(problems) == count:
-            break
+        left -= 1
+        if problem.split == "eval" and problem.prompt not in problems:
+            problems[problem.prompt] = problem
+            left = _patience(len(problems))
     return list(problems.values())
+
+
+def _patience(found: int) -> int:
+    """Draws without a new problem after which there are taken to be no more than `found`."""
+    return DRAWS_PER_PROBLEM * HELD_OUT * (found + DRAWS_PER_PROBLEM)
 
 
 def any_problem(family: TaskFamily, rng: np.random.Generator, levels: tuple[int, int]) -> Problem:

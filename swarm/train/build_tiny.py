@@ -18,6 +18,7 @@ from swarm import tasks
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import OptimSettings, PolicySettings, TaskSettings
 from swarm.dataflow.supervised import supervised_batch
+from swarm.disk.folder import take_usual_modes
 from swarm.learn.learner import Learner, scheduled_lr
 from swarm.models import tiny
 from swarm.models.tokenizer import build_tokenizer
@@ -93,6 +94,7 @@ def build(folder: Path, recipe: Recipe = RECIPE, progress: Progress | None = Non
     )
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    take_usual_modes(folder)
 
 
 def weights_digest(folder: Path) -> str:

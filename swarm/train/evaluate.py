@@ -8,8 +8,9 @@ from swarm.config.parts import SamplingSettings
 from swarm.config.train import TrainConfig
 from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
-from swarm.policy.adapters import find_adapter, load_adapter
+from swarm.policy.adapters import load_adapter, load_weights
 from swarm.policy.base_model import load_base
+from swarm.policy.saved_weights import find_weights
 from swarm.records import Group
 from swarm.tasks import load
 from swarm.train import metrics
@@ -46,16 +47,21 @@ class Evaluation:
 
 def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
     """One answer to each held-out prompt, sampled at temperature 1 as training evaluates, or
-    greedy. `adapter` is the folder of a LoRA adapter or of a run that trained one. Raises
-    Refusal for what cannot be used, RewardFailed when the user's reward fails."""
+    greedy. `adapter` is the folder of a LoRA adapter, of all weights, or of a run that trained
+    either. Raises Refusal for what cannot be used, RewardFailed when the user's reward fails."""
     task = load(config.task)
     base = load_base(config.model, config.device)
     task.check(base.tokenizer, config)
     temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
-    if adapter is not None:
-        load_adapter(base.host, find_adapter(adapter), SLOT)
+    found = None if adapter is None else find_weights(adapter)
+    if found is not None and found.kind == "lora":
+        load_adapter(base.host, found.folder, SLOT)
+    elif found is not None:
+        load_weights(base.host, found.folder)
+    engine = TorchEngine(base.host, base.stop_tokens)
+    engine.check_budget(config.sampling.max_tokens)
     groups = roll_out(
-        TorchEngine(base.host, base.stop_tokens),
+        engine,
         base.tokenizer,
         task,
         task.evaluation(config.evaluation.prompts),
@@ -63,7 +69,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
         sampling=SamplingSettings(temperature=temperature, max_tokens=config.sampling.max_tokens),
         seed_parts=EVAL_SEEDS,
         version=0,
-        slot=None if adapter is None else SLOT,
+        slot=SLOT if found is not None and found.kind == "lora" else None,
     )
     return _counted(groups)
 

@@ -30,9 +30,10 @@ from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
-from swarm.policy.adapters import export
+from swarm.policy.adapters import export, load_weights, start_from_adapter
 from swarm.policy.base_model import Base, load_base
 from swarm.policy.policy import Policy
+from swarm.policy.saved_weights import find_weights, start_digest
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
@@ -58,16 +59,18 @@ def train(
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), seal it, and say how it ended.
 
-    With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
-    itself), the records up to its newest valid checkpoint are taken over and training goes on from
-    there; without a valid checkpoint it starts afresh. `checkpoints` is a path or URL to keep them
+    With `resume_from`, the folder of an earlier attempt at the same config or at one of fewer steps
+    (`swarm.config.extension`; it may be `folder` itself), the records up to its newest valid
+    checkpoint are taken over and training goes on from there; without one it starts afresh. `checkpoints` is a path or URL to keep them
     at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
     ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
-    when `resume_from` had another, when `checkpoints` are those of another run, and when `folder`
-    holds a run that is not resumed; RewardFailed when the user's reward fails.
+    when it does not continue that of `resume_from`, when `checkpoints` are those of another run,
+    and when `folder` holds a run that is not resumed; RewardFailed when the user's reward fails.
     """
     task = load(config.task)
-    config = config.with_values({"task.digest": task.digest})
+    config = config.with_values(
+        {"task.digest": task.digest, "policy.start_digest": start_digest(config.policy)}
+    )
     storage, found = begin(config, folder, resume_from, checkpoints)
     run = _Run(config, task, folder, storage, on_step)
     write_config(config, folder)
@@ -82,6 +85,18 @@ def train(
         run.writer.event("failed", step=run.step, cause=str(cause))
         raise
     return run.finish("finished")
+
+
+def _policy(config: TrainConfig, base: Base) -> Policy:
+    """The policy of a run, with the weights that it starts from. Raises BadAdapter."""
+    settings, field = config.policy, "policy.start"
+    start = find_weights(Path(settings.start), field).folder if settings.start else None
+    if start is not None and settings.kind == "full":
+        load_weights(base.host, start, field)
+    policy = Policy(base.host, settings, config.optim, seeds.derive(config.seed, "policy"))
+    if start is not None and settings.kind == "lora":
+        start_from_adapter(policy, start)
+    return policy
 
 
 class _Run:
@@ -102,9 +117,7 @@ class _Run:
         self.task = task
         self.base: Base = load_base(config.model, config.device)
         task.check(self.base.tokenizer, config)
-        self.policy = Policy(
-            self.base.host, config.policy, config.optim, seeds.derive(config.seed, "policy")
-        )
+        self.policy = _policy(config, self.base)
         if config.algorithm.baseline == "value":
             lr = config.algorithm.value.head_lr
             self.policy.add_value_head(lr, seeds.derive(config.seed, "value"))
@@ -118,6 +131,7 @@ class _Run:
         )
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
         self.engine = TorchEngine(self.base.host, self.base.stop_tokens)
+        self.engine.check_budget(config.sampling.max_tokens)
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
         self.writer = RunWriter(folder)
@@ -169,7 +183,7 @@ class _Run:
             values |= self._evaluate()
         self._record(self.step, values)
         self._sample_rows(drawn.groups)
-        if self.step % config.checkpoint_every == 0 and self.step < config.steps:
+        if self.step % config.checkpoint_every == 0 or self.step == config.steps:
             self._checkpoint()
 
     def diverged(self, cause: Diverged) -> RunResult:
@@ -181,7 +195,8 @@ class _Run:
 
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
-        export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
+        config, folder = self.config, self.folder / ADAPTER
+        export(self.policy, config.model, config.policy, folder, self.base.tokenizer)
         result = RunResult(status, self.step, round(self.wall, 3), cause)
         self.writer.event("ended", status=status, steps=self.step)
         self.writer.seal(result)
@@ -244,6 +259,7 @@ class _Run:
         for step in range(warmup.steps):
             trees = self._demonstrations(self.task.levels, warmup.rows, step)
             self.learner.supervise(trees, warmup.lr)
+        self.policy.begin_phase()
 
     def _evaluate(self) -> dict[str, float]:
         """One sampled answer to each held-out problem; the same draws for every run, so runs

@@ -4,6 +4,7 @@ that attempt up to its checkpoint are taken over."""
 import shutil
 from pathlib import Path
 
+from swarm.config.extension import check_continues
 from swarm.config.train import TrainConfig
 from swarm.disk import folder as files
 from swarm.disk.run_config import read_config
@@ -18,14 +19,14 @@ def begin(
     """Where the run in `folder` keeps its checkpoints, and the step of the one to go on from.
 
     The records and that checkpoint of `resume_from` are then in place. Raises Refusal when
-    `resume_from` had another config, when `checkpoints` are those of another run, and when `folder`
-    holds a run that is not resumed; nothing is changed then.
+    `resume_from` had a config that this one does not continue, when `checkpoints` are those of
+    another run, and when `folder` holds a run that is not resumed; nothing is changed then.
     """
     if resume_from is None and (folder / files.METRICS).exists():
         raise Refusal("out", f"{folder} holds a run already", "resume from it or train elsewhere")
     started = resume_from if resume_from and (resume_from / files.CONFIG).exists() else None
-    if started is not None and read_config(started) != config:
-        raise Refusal("out", f"{started} was trained with another config", "train elsewhere")
+    if started is not None:
+        check_continues(read_config(started), config, started)
     storage = Storage(checkpoints or files.checkpoints_of(folder))
     known = [Storage(files.checkpoints_of(run)) for run in (folder, resume_from) if run is not None]
     if not any(storage.is_at(place) for place in known) and checkpoint.holds_any(storage):

@@ -1,5 +1,6 @@
 """A refused command for each place in `swarm` that makes a Refusal."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,12 @@ OWN = f"{TRAIN} --set task.args={{}} --set task.ref="
 ROWS, CODE = f"{OWN}rows.jsonl", f"{OWN}mine.py:make"
 MODEL = f"{TRAIN} --set model.ref=model"
 ADAPTER = f"{EVAL} --adapter adapter"
+FROM_ADAPTER = f"{TRAIN} --set policy.start=adapter"
+FROM_MODEL = f"{TRAIN} --set policy.kind=full --set policy.start=model"
 START = ASK.removesuffix(" --dry-run")
 HF = {"model/config.json": "{}", "model/tokenizer.json": "{}"}
 LAYER = "base_model.model.model.layers.0.self_attn.q_proj"
+HEAD = "base_model.model.lm_head"
 SAID = {"role": "user", "content": "R:ab>"}
 GOOD = [{"prompt": f"R:{i}>", "answer": str(i)} for i in range(99)]
 DEAD = "127.0.0.1:1"
@@ -73,6 +77,19 @@ def gemma() -> None:
     Gemma2ForCausalLM(config).save_pretrained("model")
 
 
+def most_of_tiny() -> None:
+    """The folder `model`: the weights of `tiny` but for one."""
+    from safetensors.torch import load_file, save_file
+
+    from swarm.models import tiny
+
+    folder = Path("model")
+    shutil.copytree(tiny.folder(), folder)
+    tensors = load_file(folder / tiny.WEIGHTS)
+    del tensors["model.norm.weight"]
+    save_file(tensors, folder / tiny.WEIGHTS, metadata={"format": "pt"})
+
+
 def a_foreign_checkpoint() -> None:
     from swarm.disk.storage import Storage
 
@@ -84,8 +101,7 @@ CASES = by_module(
         "swarm.cli.commands": {
             "_fresh#1": case("swarm train c.yaml --out c.yaml"),
             "_fresh#2": case(TRAIN, {}, run_folder()),
-            "_resumed#1": case(f"{TRAIN} --resume"),
-            "_resumed#2": case(f"{TRAIN} --resume", {}, run_folder(steps=7)),
+            "_resumed": case(f"{TRAIN} --resume"),
         },
         "swarm.cli.config_file": {
             "_read_yaml": case(TRAIN, {"c.yaml": "- steps"}),
@@ -109,6 +125,14 @@ CASES = by_module(
             "check_value": case(f"{ASK} --set optim.lr=fast"),
             "configure": case(f"{ASK} --set batch.rollouts=9"),
         },
+        "swarm.config.extension": {
+            "check_continues#1": case(f"{TRAIN} --resume", {}, run_folder(steps=7)),
+            "check_continues#2": case(
+                f"{TRAIN} --resume --set optim.schedule=linear",
+                {},
+                run_folder(**{"steps": 1, "optim.schedule": "linear"}),
+            ),
+        },
         "swarm.config.yaml_file": {
             "read_yaml#1": case("swarm train none.yaml"),
             "read_yaml#2": case("swarm train c.yaml", {"c.yaml": b"steps: \xff"}),
@@ -124,6 +148,7 @@ CASES = by_module(
             "Storage.check_writable": case(f"{TRAIN} --checkpoints c.yaml"),
         },
         "swarm.engine.torch_engine": {
+            "TorchEngine.check_budget": case(f"{TRAIN} --set sampling.max_tokens=100000"),
             "_refuse_windows#1": case(
                 MODEL, {}, llama(layer_types=["chunked_attention", "full_attention"])
             ),
@@ -140,12 +165,32 @@ CASES = by_module(
         },
         "swarm.models.tiny": {"folder": case(TRAIN, stands_in=ANOTHER_TINY)},
         "swarm.policy.adapters": {
-            "find_adapter": case(f"{EVAL} --adapter none"),
-            "load_adapter#1": case(ADAPTER, {}, adapter(use_dora=True)),
-            "load_adapter#2": case(ADAPTER, {}, adapter("head.lora_A", "head.lora_B")),
-            "load_adapter#3": case(ADAPTER, {}, adapter(f"{LAYER}.lora_A")),
-            "load_adapter#4": case(ADAPTER, {}, adapter(f"{LAYER}.lora_A", f"{LAYER}.lora_B")),
-            "_read": case(ADAPTER, BROKEN_ADAPTER),
+            "start_from_adapter": case(
+                f"{FROM_ADAPTER} --set policy.rank=2 --set policy.alpha=4", {}, adapter()
+            ),
+            "load_weights#1": case(FROM_MODEL, {}, llama()),
+            "load_weights#2": case(FROM_MODEL, {}, most_of_tiny),
+            "_read_pairs#1": case(ADAPTER, {}, adapter("head.lora_A", "head.lora_B")),
+            "_read_pairs#2": case(ADAPTER, {}, adapter(f"{HEAD}.lora_A", f"{HEAD}.lora_B")),
+            "_read_pairs#3": case(ADAPTER, {}, adapter(f"{LAYER}.lora_A")),
+            "_read_pairs#4": case(ADAPTER, {}, adapter(f"{LAYER}.lora_A", f"{LAYER}.lora_B")),
+            "_tensors": case(
+                ADAPTER,
+                BROKEN_ADAPTER | {"adapter/adapter_config.json": '{"r": 2, "lora_alpha": 4}'},
+            ),
+        },
+        "swarm.policy.adapter_config": {
+            "read_adapter_config#1": case(ADAPTER, BROKEN_ADAPTER),
+            "read_adapter_config#2": case(ADAPTER, {}, adapter(use_dora=True)),
+        },
+        "swarm.policy.saved_weights": {
+            "find_weights#1": case(
+                ADAPTER, {"adapter/adapter_config.json": "{}", "adapter/adapter_model.bin": ""}
+            ),
+            "find_weights#2": case(f"{EVAL} --adapter none"),
+            "start_digest#1": case(f"{FROM_ADAPTER} --set policy.kind=full", {}, adapter()),
+            "start_digest#2": case(FROM_ADAPTER, {}, adapter(use_rslora=True)),
+            "start_digest#3": case(FROM_ADAPTER, {}, adapter()),
         },
         "swarm.policy.base_model": {
             "load_base#1": case(MODEL, HF | {"model/model.safetensors": "broken"}),
@@ -198,7 +243,7 @@ CASES = by_module(
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
         },
         "swarm.train.resume": {
-            "begin#3": case(f"{TRAIN} --checkpoints far", {}, a_foreign_checkpoint),
+            "begin#2": case(f"{TRAIN} --checkpoints far", {}, a_foreign_checkpoint),
         },
     }
 )
@@ -210,5 +255,4 @@ OUT_OF_REACH: Mapping[str, str] = {
     "swarm.learn.forward:trained_logprobs": "the engine refuses a model with other layers first",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
     "swarm.train.resume:begin#1": "`swarm train` has refused the folder by then",
-    "swarm.train.resume:begin#2": "`swarm train` has named the setting that differs by then",
 }

@@ -163,6 +163,17 @@ class TestEval:
         text = swarm("eval", config, "--adapter", "run/adapter").stdout
         assert f"avg@1 {tuned['accuracy']:.3f}" in text
 
+    def test_weights_of_the_users_file_are_where_it_says(self, config: Path) -> None:
+        """Relative to the file; and a run that has them as its start begins where they ended."""
+        sft = swarm("sft", config, "--out", "sft", "--set", "optim.lr=5e-3", "--json")
+        elsewhere = Path("elsewhere")
+        elsewhere.mkdir()
+        text = config.read_text() + "policy: {start: ../sft}\n"
+        (elsewhere / "rl.yaml").write_text(text)
+        rl = swarm("train", elsewhere / "rl.yaml", "--out", "rl", "--json")
+        last, first = (json.loads(done.stdout)["eval/acc"] for done in (sft, rl))
+        assert first["first"] == last["last"]
+
     def test_greedy_needs_no_seed(self, config: Path) -> None:
         greedy = [swarm("eval", config, "--greedy", "--json", "--set", f"seed={s}") for s in (0, 1)]
         assert greedy[0].stdout == greedy[1].stdout
@@ -192,6 +203,16 @@ class TestBadInput:
             ),
             (["--set", "model.ref=./none"], "model.ref: "),
             (["--set", "policy.rank=513"], "policy.rank: 513 is above 512, the largest rank that"),
+            (["--set", "optim.lr=1e308"], "optim.lr: 1e+308 cannot be computed with: fp32 holds"),
+            (["--set", "optim.eps=1e-60"], "optim.eps: 1e-60 cannot be computed with"),
+            (["--set", "sampling.max_tokens=1e8"], "is above 1048576, the longest context of any"),
+            (["--set", "sampling.max_tokens=9999"], "is above the 256 tokens of the model's"),
+            (["--set", "evaluation.prompts=1e9"], "is above 65536, at which an accuracy is known"),
+            (
+                ["--set", "evaluation.prompts=60000", "--set", "task.args.max=3"],
+                "held-out prompts that 'reverse' has",  # after a second, not after minutes
+            ),
+            (["--set", "policy.start=none"], "none holds no adapter_config.json and no weights"),
             (["--set", "algorithm=grpo"], "algorithm: "),
             (
                 ["--set", "max_staleness=2", "--set", "algorithm.name=rloo"],
@@ -309,6 +330,6 @@ class TestBadInput:
             capfd, monkeypatch, "train", config, "--out", "run"
         )
         words = ["train", config, "--out", "run", "--resume", "--set", "optim.lr=1"]
-        assert "optim.lr: run was started" in refused(capfd, monkeypatch, *words)
+        assert "optim.lr: run was trained with another value" in refused(capfd, monkeypatch, *words)
         words = ["eval", config, "--adapter", "runs"]
         assert "adapter: runs holds no adapter_config" in refused(capfd, monkeypatch, *words)

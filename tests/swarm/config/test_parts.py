@@ -8,10 +8,12 @@ from pydantic import ValidationError
 from swarm.config.parts import (
     LARGEST_RANK,
     BatchSettings,
+    EvalSettings,
     OptimSettings,
     PolicySettings,
     SamplingSettings,
     TaskSettings,
+    WarmupSettings,
 )
 
 
@@ -63,6 +65,12 @@ def test_a_digest_is_64_hex_digits_or_none(digest: str) -> None:
         (SamplingSettings, {"max_tokens": 0}),
         (SamplingSettings, {"top_p": 0.9}),
         (PolicySettings, {"alpha": -1.0}),
+        (SamplingSettings, {"max_tokens": 10**8}),
+        (BatchSettings, {"rollouts": 8 * 10**8}),
+        (BatchSettings, {"epochs": 10**4}),
+        (WarmupSettings, {"rows": 10**8}),
+        (WarmupSettings, {"steps": 10**8}),
+        (EvalSettings, {"prompts": 10**9}),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_by_name(part: type, values: dict) -> None:

@@ -11,8 +11,10 @@ from support.models import llama
 from torch import Tensor
 
 from swarm.errors import BadAdapter
-from swarm.policy.adapters import CONFIG_FILE, find_adapter, load_adapter
+from swarm.policy.adapter_config import CONFIG_FILE, WEIGHTS_FILE
+from swarm.policy.adapters import load_adapter
 from swarm.policy.lora import AdapterHost
+from swarm.policy.saved_weights import find_weights
 
 BATCH = torch.tensor([[3, 4, 5, 6, 7], [8, 9, 10, 11, 12]])
 
@@ -43,19 +45,37 @@ def test_its_logits_are_pefts(tmp_path: Path) -> None:
     assert (ours - base).abs().max() > 0.1
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"use_rslora": True},
+        {"rank_pattern": {"q_proj": 2}},
+        {"alpha_pattern": {"layers.1.mlp.down_proj": 11}, "rank_pattern": {".*.0.*.q_proj": 1}},
+        {"layers_to_transform": [1]},
+        {"target_modules": "all-linear", "init_lora_weights": "gaussian"},
+    ],
+    ids=str,
+)
+def test_what_is_read_of_a_variant_is_pefts(settings: dict, tmp_path: Path) -> None:
+    theirs = written_by_peft(tmp_path, **settings)
+    host = AdapterHost.wrap(llama())
+    load_adapter(host, tmp_path, "mine")
+    with torch.no_grad(), host.routing.using("mine"):
+        torch.testing.assert_close(host.model(BATCH).logits, theirs, atol=1e-5, rtol=1e-5)
+
+
 def test_a_run_leads_to_its_adapter(tmp_path: Path) -> None:
     written_by_peft(tmp_path / "run" / "adapter")
-    assert find_adapter(tmp_path / "run") == find_adapter(tmp_path / "run" / "adapter")
+    assert find_weights(tmp_path / "run") == find_weights(tmp_path / "run" / "adapter")
     with pytest.raises(BadAdapter, match=r"holds no adapter_config\.json"):
-        find_adapter(tmp_path)
+        find_weights(tmp_path)
 
 
 class TestRefusals:
     def test_another_base(self, tmp_path: Path) -> None:
         written_by_peft(tmp_path)
-        host = AdapterHost.wrap(llama())
-        host.layers.pop("model.layers.0.self_attn.q_proj")
-        with pytest.raises(BadAdapter, match="which this base has not"):
+        host = AdapterHost.wrap(llama(num_hidden_layers=1))
+        with pytest.raises(BadAdapter, match=r"adapts model\.layers\.1.*which this base has not"):
             load_adapter(host, tmp_path, "mine")
 
     def test_another_shape(self, tmp_path: Path) -> None:
@@ -73,10 +93,51 @@ class TestRefusals:
         with pytest.raises(BadAdapter, match="cannot be read"):
             load_adapter(AdapterHost.wrap(llama()), tmp_path, "mine")
 
-    @pytest.mark.parametrize("used", ["use_rslora", "use_dora"])
-    def test_another_forward_pass(self, tmp_path: Path, used: str) -> None:
+    @pytest.mark.parametrize(
+        ("settings", "named"),
+        [
+            ({"use_dora": True}, "use_dora"),
+            ({"lora_bias": True}, "lora_bias"),
+            ({"bias": "lora_only"}, "bias 'lora_only'"),
+            ({"modules_to_save": ["embed_tokens"]}, "modules_to_save"),
+            ({"trainable_token_indices": [3, 4]}, "trainable_token_indices"),
+            ({"init_lora_weights": "pissa"}, "init_lora_weights 'pissa'"),
+            ({"target_modules": ["q_proj", "lm_head"]}, "lm_head"),
+            ({"target_modules": ["q_proj", "embed_tokens"]}, "embed_tokens"),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("says_so", [True, False])
+    def test_what_would_not_be_read(
+        self, settings: dict, named: str, says_so: bool, tmp_path: Path
+    ) -> None:
+        """Each variant that PEFT writes, by its settings; and by its tensors alone where it has
+        any, as of a tool that writes other settings."""
+        written_by_peft(tmp_path, **settings)
+        if not says_so:
+            path = tmp_path / CONFIG_FILE
+            written = json.loads(path.read_text())
+            plain = {k: v for k, v in written.items() if k not in settings}
+            path.write_text(json.dumps(plain))
+            if "init_lora_weights" in settings or settings.get("bias"):
+                return  # neither has tensors of its own: this base has no bias
+            named = "which would not be read"
+        with pytest.raises(BadAdapter, match=named):
+            load_adapter(AdapterHost.wrap(llama()), tmp_path, "mine")
+
+    def test_a_setting_of_tomorrow(self, tmp_path: Path) -> None:
+        """Nobody knows what it changes, so it is not ignored while it is on."""
         written_by_peft(tmp_path)
         path = tmp_path / CONFIG_FILE
-        path.write_text(json.dumps({**json.loads(path.read_text()), used: True}))
-        with pytest.raises(BadAdapter, match=used):
-            load_adapter(AdapterHost.wrap(llama()), tmp_path, "mine")
+        settings = json.loads(path.read_text())
+        path.write_text(json.dumps({**settings, "use_twist": False}))
+        load_adapter(AdapterHost.wrap(llama()), tmp_path, "one")
+        path.write_text(json.dumps({**settings, "use_twist": True}))
+        with pytest.raises(BadAdapter, match="uses use_twist"):
+            load_adapter(AdapterHost.wrap(llama()), tmp_path, "two")
+
+    def test_a_pickle(self, tmp_path: Path) -> None:
+        written_by_peft(tmp_path)
+        (tmp_path / WEIGHTS_FILE).rename(tmp_path / "adapter_model.bin")
+        with pytest.raises(BadAdapter, match=r"adapter_model\.bin, a pickle; load it in PEFT"):
+            find_weights(tmp_path)

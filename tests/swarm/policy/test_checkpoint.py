@@ -42,10 +42,14 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
     return Storage(f"{request.param}://{tmp_path}/{uuid.uuid4()}")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("kind", ["lora", "full"])
-def test_training_goes_on_to_the_bit(kind: str, storage: Storage, random_llama: nn.Module) -> None:
-    """Weights, moments, Adam's step count, snapshots and version all come back."""
-    straight, resumed = learner_on(random_llama, kind), learner_on(llama(), kind)
+def test_training_goes_on_to_the_bit(
+    kind: str, dtype: torch.dtype, storage: Storage, random_llama: nn.Module
+) -> None:
+    """Weights, moments, Adam's step count, snapshots and version all come back, in fp32."""
+    models = (model.to(dtype) for model in (random_llama, llama()))
+    straight, resumed = (learner_on(model, kind) for model in models)
     straight.policy.snapshot()
     for _ in range(3):
         step(straight)
@@ -55,7 +59,10 @@ def test_training_goes_on_to_the_bit(kind: str, storage: Storage, random_llama: 
     assert resumed.policy.version == 3
     for learner in (straight, resumed):
         step(learner)
+    computing = (learner.policy.host.model.parameters() for learner in (straight, resumed))
+    assert all(torch.equal(a, b) for a, b in zip(*computing, strict=True))
     for name, parameter in straight.policy.parameters.items():
+        assert parameter.dtype == torch.float32
         assert torch.equal(resumed.policy.parameters[name], parameter)
     assert resumed.policy.snapshots.keys() == {0}
     frozen = zip(resumed.policy.snapshots[0], straight.policy.snapshots[0], strict=True)

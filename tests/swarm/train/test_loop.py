@@ -248,9 +248,10 @@ def test_a_model_folder_can_be_trained(random_llama_folder: Path, tmp_path: Path
     assert train(config, tmp_path / "run").status == "finished"
 
 
-def test_checkpoints_are_counted_and_the_last_step_needs_none(tmp_path: Path) -> None:
-    train(small(steps=4, checkpoint_every=2), tmp_path)
-    assert [path.name for path in (tmp_path / CHECKPOINTS).iterdir()] == ["step-000002"]
+def test_checkpoints_are_counted_and_the_last_step_has_one(tmp_path: Path) -> None:
+    train(small(steps=5, checkpoint_every=2), tmp_path)
+    kept = sorted(path.name for path in (tmp_path / CHECKPOINTS).iterdir())
+    assert kept == ["step-000004", "step-000005"]
 
 
 def test_an_exception_leaves_an_unsealed_folder(tmp_path: Path) -> None:
