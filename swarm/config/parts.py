@@ -25,7 +25,10 @@ class PolicySettings(Settings):
     kind: Literal["lora", "full"] = "lora"
     rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
     alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
-    targets: Literal["all", "attention", "mlp"] = "all"
+    targets: Literal["all", "attention", "mlp", "linear"] = Field(
+        default="all",
+        description="weights of the blocks; `linear`: all that can be adapted, if not all",
+    )
 
     @field_validator("rank", mode="before")
     @classmethod

@@ -7,10 +7,11 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
 
 from swarm.config.parts import ModelSettings, PolicySettings
 from swarm.errors import BadAdapter
-from swarm.policy.lora import TARGETS, AdapterHost, Pair
+from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.policy import Policy
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
@@ -44,7 +45,7 @@ def load_adapter(host: AdapterHost, folder: Path, slot: str) -> None:
         a, b = (tensors.get(f"{name}.lora_{x}.weight") for x in "AB")
         if a is None or b is None:
             raise BadAdapter(folder, f"holds half a pair at {name}", "export it again")
-        if (a.shape[1], b.shape[0]) != (layer.base.in_features, layer.base.out_features):
+        if (b.shape[0], a.shape[1]) != layer.weight_OI.shape:
             raise BadAdapter(folder, f"has another shape at {name}", "take its own base")
         where = layer.base.weight.device
         layer.pairs[slot] = Pair(
@@ -71,7 +72,8 @@ def export(policy: Policy, model: ModelSettings, settings: PolicySettings, folde
     LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
-        target_modules=list(TARGETS[settings.targets]),
+        target_modules=policy.host.target_names(list(policy.pairs)),
+        fan_in_fan_out=any(isinstance(policy.host.layers[p].base, Conv1D) for p in policy.pairs),
         lora_dropout=0.0,
         bias="none",
         task_type="CAUSAL_LM",

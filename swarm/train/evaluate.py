@@ -9,10 +9,10 @@ from swarm.config.train import TrainConfig
 from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
 from swarm.policy.adapters import find_adapter, load_adapter
-from swarm.policy.base_model import load_base
 from swarm.records import Group
 from swarm.tasks import load
 from swarm.train import metrics
+from swarm.train.proof import load_proven
 
 #: Runs are evaluated at this temperature, whatever they train at.
 EVAL_TEMPERATURE = 1.0
@@ -49,7 +49,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     greedy. `adapter` is the folder of a LoRA adapter or of a run that trained one. Raises
     Refusal for what cannot be used, RewardFailed when the user's reward fails."""
     task = load(config.task)
-    base = load_base(config.model, config.device)
+    base = load_proven(config.model, config.device)
     task.check(base.tokenizer, config)
     temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
     if adapter is not None:
@@ -59,6 +59,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
         base.tokenizer,
         task,
         task.evaluation(config.evaluation.prompts),
+        ends=base.ends,
         members=1,
         sampling=SamplingSettings(temperature=temperature, max_tokens=config.sampling.max_tokens),
         seed_parts=EVAL_SEEDS,

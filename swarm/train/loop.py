@@ -31,12 +31,13 @@ from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
 from swarm.policy.adapters import export
-from swarm.policy.base_model import Base, load_base
+from swarm.policy.base_model import Base
 from swarm.policy.policy import Policy
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
+from swarm.train.proof import load_proven
 from swarm.train.resume import begin, write_place
 
 OnStep = Callable[[int, Mapping[str, float]], None]
@@ -100,7 +101,7 @@ class _Run:
         self.storage = storage
         self.on_step = on_step or (lambda step, values: None)
         self.task = task
-        self.base: Base = load_base(config.model, config.device)
+        self.base: Base = load_proven(config.model, config.device)
         task.check(self.base.tokenizer, config)
         self.policy = Policy(
             self.base.host, config.policy, config.optim, seeds.derive(config.seed, "policy")
@@ -212,6 +213,7 @@ class _Run:
             self.base.tokenizer,
             self.task,
             problems,
+            ends=self.base.ends,
             members=config.batch.group_size,
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", self.step, *again),
@@ -228,8 +230,8 @@ class _Run:
         return self.recipe.imitate(self._demonstrations(levels, config.batch.rollouts, number))
 
     def _demonstrations(self, levels: tuple[int, int], rows: int, number: int) -> list[TokenTree]:
-        tokenizer, seed = self.base.tokenizer, self.config.seed
-        return supervised_batch(self.task, levels, tokenizer, rows, seed, number)
+        tokenizer, end, seed = self.base.tokenizer, self.base.ends.written, self.config.seed
+        return supervised_batch(self.task, levels, tokenizer, end, rows, seed, number)
 
     def _publish(self) -> None:
         """Count the batch; freeze this version if a later batch will be sampled from it."""
@@ -254,6 +256,7 @@ class _Run:
             self.base.tokenizer,
             self.task,
             self.eval_problems,
+            ends=self.base.ends,
             members=1,
             sampling=SamplingSettings(
                 temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
