@@ -12,10 +12,18 @@ from swarm.errors import ModelUnavailable
 from swarm.learn.forward import trained_logprobs
 from swarm.models.architectures import original_length, window
 from swarm.policy.base_model import Base, load_base
-from swarm.records import FloatArray, SampleRequest, TokenTree, action_node, context_node
+from swarm.records import (
+    Completion,
+    FloatArray,
+    Node,
+    SampleRequest,
+    TokenTree,
+    action_node,
+    context_node,
+)
 
-#: Tokens of the short row, and of the answers that the engine adds to each row.
-SHORT, ANSWER = 6, 4
+#: Tokens of the short row, and of the answers that the engine adds to each row, one a seed.
+SHORT, ANSWER, SEEDS = 6, 4, (1, 2)
 
 #: The long row is at least this long, and beyond a window or an original rope length while the row
 #: times the weights stays within `WORK`: about a second on one core, three passes in all.
@@ -39,31 +47,32 @@ def prove(ref: str, base: Base) -> None:
     """Raise ModelUnavailable where learner or engine differ from the model's own forward pass, or
     where that gives no numbers. Draws no random number from a shared generator."""
     rows = [_row(base, SHORT), _row(base, _long(base))]
-    requests = [SampleRequest(row, (1, 2), ANSWER) for row in rows]
+    requests = [SampleRequest(row, SEEDS, ANSWER) for row in rows]
     sampled = TorchEngine(base.host, frozenset()).sample(requests)
+    trees = [
+        TokenTree((context_node(row[:1]), action_node(row[1:], 0), *(_leaf(c) for c in completions)))
+        for row, completions in zip(rows, sampled, strict=True)
+    ]
+    learned = trained_logprobs(base.host.model, trees, 1.0).logprobs.float().cpu().numpy()
     for row, completions in zip(rows, sampled, strict=True):
-        whole = [(*row, *completion.tokens) for completion in completions]
-        truth = [_plain(base, tokens) for tokens in whole]
-        if not all(np.isfinite(part).all() for part in truth):
+        truth_ST = _plain(base, [(*row, *completion.tokens) for completion in completions])
+        if not np.isfinite(truth_ST).all():
             raise ModelUnavailable(
                 f"{ref!r} gives log-probabilities that are not finite",
                 "its weights may be damaged: copy its folder anew, or take another dtype",
             )
-        engine = [
-            np.abs(np.asarray(completion.logprobs) - part[len(row) - 1 :])
-            for completion, part in zip(completions, truth, strict=True)
-        ]
-        tree = TokenTree(
-            (
-                context_node(row[:1]),
-                action_node(row[1:], 0),
-                *(action_node(completion.tokens, 1) for completion in completions),
-            )
+        tokens, before = truth_ST.shape[1] + 1, len(row) - 1
+        answers = truth_ST[:, before:].ravel()
+        own, learned = np.split(learned, [before + len(answers)])
+        _compare(
+            ref, base, "learner", tokens, own - np.concatenate([truth_ST[0, :before], answers])
         )
-        expected = [truth[0][: len(row) - 1], *(part[len(row) - 1 :] for part in truth)]
-        learned = trained_logprobs(base.host.model, [tree], 1.0).logprobs.float().cpu().numpy()
-        _compare(ref, base, "learner", len(whole[0]), learned - np.concatenate(expected))
-        _compare(ref, base, "engine", len(whole[0]), np.concatenate(engine))
+        drawn = np.concatenate([completion.logprobs for completion in completions])
+        _compare(ref, base, "engine", tokens, drawn - answers)
+
+
+def _leaf(completion: Completion) -> Node:
+    return action_node(completion.tokens, 1)
 
 
 def _compare(ref: str, base: Base, what: str, tokens: int, gaps: FloatArray) -> None:
@@ -77,11 +86,12 @@ def _compare(ref: str, base: Base, what: str, tokens: int, gaps: FloatArray) -> 
         )
 
 
-def _plain(base: Base, tokens: Sequence[int]) -> FloatArray:
-    """[T - 1]: what the model's own forward pass says of each token but the first."""
-    ids = torch.tensor([tokens], device=base.device)
-    logits = base.host.model(input_ids=ids, use_cache=False).logits[0, :-1].float()
-    found: FloatArray = logits.log_softmax(-1).gather(1, ids[0, 1:, None])[:, 0].cpu().numpy()
+def _plain(base: Base, rows: Sequence[Sequence[int]]) -> FloatArray:
+    """[S, T - 1]: what the model's own forward pass says of each token but the first."""
+    ids_ST = torch.tensor(rows, device=base.device)
+    logits = base.host.model(input_ids=ids_ST, use_cache=False).logits[:, :-1].float()
+    said = logits.log_softmax(-1).gather(2, ids_ST[:, 1:, None])[:, :, 0]
+    found: FloatArray = said.cpu().numpy()
     return found
 
 
