@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from swarm.config.base import JsonValue, Settings
 
@@ -50,6 +56,19 @@ class TaskSettings(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
+    template: Mapping[str, JsonValue] = Field(
+        default_factory=dict,
+        description="arguments of the model's chat template, such as enable_thinking",
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_what_is_not_asked(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without arguments of a template a config has the digest that it had before there were
+        any."""
+        values: dict[str, Any] = plain(self)
+        if not values.get("template"):
+            values.pop("template", None)
+        return values
 
     @model_validator(mode="before")
     @classmethod

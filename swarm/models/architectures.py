@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from swarm.errors import ModelUnavailable, closest
+from swarm.records import Limit
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,6 @@ CHANGING_ROPES = frozenset({"dynamic", "longrope"})
 OTHER_MATHS = ("final_logit_softcapping", "attn_logit_softcapping", "logit_softcapping")
 
 
-@dataclass(frozen=True)
-class Limit:
-    """The longest row that a model takes, prompt and answer, and why: empty where it is the
-    length of its positions."""
-
-    tokens: float
-    why: str = ""
-
-
 def check_proven(ref: str, config: Any) -> Architecture:
     """The entry of a config. Raises ModelUnavailable for one that is not proven here."""
     kind = str(config.model_type)
@@ -112,13 +104,12 @@ def check_proven(ref: str, config: Any) -> Architecture:
                 f"{ref!r} has {name} in its config.json",
                 "take a model whose attention and logits are not capped",
             )
-    for scale in ("logit_scale", "logits_scaling"):
-        if scale not in (architecture.multiplies, architecture.divides):
-            if getattr(config, scale, None) not in (None, 1):
-                raise ModelUnavailable(
-                    f"{ref!r} has {scale} in its config.json",
-                    "take a model whose logits are its LM head's output as it is",
-                )
+    for scale in {"logit_scale", "logits_scaling"} - {architecture.multiplies, architecture.divides}:
+        if getattr(config, scale, None) not in (None, 1):
+            raise ModelUnavailable(
+                f"{ref!r} has {scale} in its config.json",
+                "take a model whose logits are its LM head's output as it is",
+            )
     unknown = set(getattr(config, "layer_types", None) or ()) - {
         "full_attention",
         "sliding_attention",

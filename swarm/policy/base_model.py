@@ -16,9 +16,10 @@ from transformers import (
 from swarm import models
 from swarm.config.parts import ModelSettings
 from swarm.errors import ModelUnavailable, Refusal
-from swarm.models.architectures import Limit, check_proven, limit
+from swarm.models.architectures import check_proven, limit
 from swarm.models.ends import Ends, ends_of
 from swarm.policy.lora import AdapterHost
+from swarm.records import Limit
 
 @dataclass(frozen=True)
 class Base:

@@ -50,7 +50,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     Refusal for what cannot be used, RewardFailed when the user's reward fails."""
     task = load(config.task)
     base = load_proven(config.model, config.device)
-    task.check(base.tokenizer, config)
+    task.check(base.tokenizer, config, base.limit)
     temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
     if adapter is not None:
         load_adapter(base.host, find_adapter(adapter), SLOT)

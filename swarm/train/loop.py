@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,13 +57,15 @@ def train(
     resume_from: Path | None = None,
     checkpoints: str | None = None,
     on_step: OnStep | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), seal it, and say how it ended.
 
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on from
     there; without a valid checkpoint it starts afresh. `checkpoints` is a path or URL to keep them
-    at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
+    at (`swarm.disk.storage`), by default where `folder` has them. `tell` is given a line on what is
+    adapted. A non-finite loss or gradient
     ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
     when `resume_from` had another, when `checkpoints` are those of another run, and when `folder`
     holds a run that is not resumed; RewardFailed when the user's reward fails.
@@ -71,6 +74,8 @@ def train(
     config = config.with_values({"task.digest": task.digest})
     storage, found = begin(config, folder, resume_from, checkpoints)
     run = _Run(config, task, folder, storage, on_step)
+    if run.policy.pairs:
+        tell(f"adapters on {run.base.host.coverage(config.policy.targets)}")
     write_config(config, folder)
     write_place(storage, folder)
     try:
@@ -102,7 +107,7 @@ class _Run:
         self.on_step = on_step or (lambda step, values: None)
         self.task = task
         self.base: Base = load_proven(config.model, config.device)
-        task.check(self.base.tokenizer, config)
+        task.check(self.base.tokenizer, config, self.base.limit)
         self.policy = Policy(
             self.base.host, config.policy, config.optim, seeds.derive(config.seed, "policy")
         )
@@ -139,10 +144,16 @@ class _Run:
             self._since = time.monotonic()
             self.writer.event("resumed", step=self.step)
             return
-        self.writer.event("started", digest=self.config.digest())
+        self.writer.event("started", digest=self.config.digest(), **self._adapted())
         self._warm_up()
         self.policy.snapshot()
         self._record(0, self._evaluate())
+
+    def _adapted(self) -> dict[str, Any]:
+        """What share of the blocks' weights has an adapter, in all and by kind."""
+        if not self.policy.pairs:
+            return {}
+        return {"adapted": self.base.host.coverage(self.config.policy.targets).to_json()}
 
     def one_batch(self) -> None:
         """One batch, of rollouts or of demonstrations, and its optimizer updates."""
