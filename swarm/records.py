@@ -5,6 +5,7 @@ then one node an answer), an SFT row a prompt with one supervised child, a multi
 path of alternating observation and action nodes. Tokens shared by branches stand once.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -26,6 +27,18 @@ class StopReason(StrEnum):
     STOP = "stop"
     LENGTH = "length"
     OVERLONG = "overlong"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The longest row that a model takes, prompt and answer, and why: empty where it is the
+    length of its positions."""
+
+    tokens: float
+    why: str = ""
+
+
+NO_LIMIT = Limit(math.inf)
 
 
 @dataclass(frozen=True)

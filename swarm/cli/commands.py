@@ -137,6 +137,7 @@ def _train(
             resume_from=folder if resume else None,
             checkpoints=checkpoints,
             on_step=on_step,
+            tell=(lambda line: None) if as_json else typer.echo,
         )
 
 

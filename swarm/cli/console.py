@@ -60,9 +60,13 @@ def steps_shown(steps: int, stream: IO[str], *, silent: bool = False) -> Iterato
     )
     with bar:
         task = bar.add_task("", total=steps)
-        console.print(heading(), style="dim")
+        begun = False
 
         def on_step(step: int, values: Mapping[str, float]) -> None:
+            nonlocal begun
+            if not begun:  # below what was said of the model while it was loaded
+                console.print(heading(), style="dim")
+            begun = True
             console.print(line(step, values))
             bar.update(task, completed=step)
 

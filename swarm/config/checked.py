@@ -6,7 +6,7 @@ from functools import cache
 from pydantic import ValidationError
 
 from swarm.config.base import JsonValue
-from swarm.config.paths import TASK_ARGS, first_problem, flat, leaf_of, place
+from swarm.config.paths import FREE, first_problem, flat, leaf_of, place
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal, did_you_mean
 
@@ -19,7 +19,7 @@ def known_paths() -> tuple[str, ...]:
 
 def check_path(path: str, field: str) -> None:
     """Raise Refusal for a path that TrainConfig does not have."""
-    if path not in known_paths() and not path.startswith(TASK_ARGS):
+    if path not in known_paths() and not path.startswith(FREE):
         near = [known for known in known_paths() if leaf_of(known) == leaf_of(path)]
         step = f"did you mean {near[0]}?" if near else did_you_mean(path, known_paths())
         raise Refusal(field, f"{path} is not a setting of a training run", step)

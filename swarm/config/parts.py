@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from swarm.config.base import JsonValue, Settings
 
@@ -57,7 +64,10 @@ class PolicySettings(Settings):
     kind: Literal["lora", "full"] = "lora"
     rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
     alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
-    targets: Literal["all", "attention", "mlp"] = "all"
+    targets: Literal["all", "attention", "mlp", "linear"] = Field(
+        default="all",
+        description="weights of the blocks; `linear`: all that can be adapted, if not all",
+    )
     start: str = Field(
         default="", description="weights to start from: an adapter, a model's folder, or a run's"
     )
@@ -85,6 +95,19 @@ class TaskSettings(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
+    template: Mapping[str, JsonValue] = Field(
+        default_factory=dict,
+        description="arguments of the model's chat template, such as enable_thinking",
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_what_is_not_asked(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without arguments of a template a config has the digest that it had before there were
+        any."""
+        values: dict[str, Any] = plain(self)
+        if not values.get("template"):
+            values.pop("template", None)
+        return values
 
     @model_validator(mode="before")
     @classmethod

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ValidationError
 
 from swarm.config.base import JsonValue
 
-#: Free-form: a task's own arguments. What lies below is not a setting of every run.
-TASK_ARGS = "task.args."
+#: Free-form: arguments of a task and of a chat template. What lies below is not a setting of every
+#: run.
+FREE = ("task.args.", "task.template.")
 
 
 def get(tree: Mapping[str, Any], path: str) -> Any:
@@ -49,9 +50,9 @@ def setting(config: BaseModel, path: str) -> JsonValue:
 
 
 def flat(config: BaseModel) -> dict[str, JsonValue]:
-    """Every setting of a config by its path, in the config's order, without a task's arguments."""
+    """Every setting of a config by its path, in the config's order, without what is free-form."""
     found = leaves(config.model_dump(mode="json"))
-    return {path: value for path, value in found if not path.startswith(TASK_ARGS)}
+    return {path: value for path, value in found if not path.startswith(FREE)}
 
 
 def differences(base: BaseModel, other: BaseModel) -> dict[str, JsonValue]:

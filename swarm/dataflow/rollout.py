@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from swarm.config.parts import SamplingSettings
+from swarm.models.ends import Ends
 from swarm.records import Completion, Engine, Episode, Group, SampleRequest, StopReason
 from swarm.seeds import derive
 from swarm.tasks import Problem, Score, Task
@@ -18,6 +19,7 @@ def roll_out(
     task: Task,
     problems: Sequence[Problem],
     *,
+    ends: Ends,
     members: int,
     sampling: SamplingSettings,
     seed_parts: tuple[int | str, ...],
@@ -25,8 +27,8 @@ def roll_out(
     slot: str | None = None,
 ) -> list[Group]:
     """`members` episodes for each problem, sampled from the adapter in `slot`. Member m of prompt i
-    is seeded by H(*seed_parts, i, m), so re-runs match and members differ. A prompt that fills the
-    model's context has episodes without tokens, which are not scored. Raises RewardFailed."""
+    is seeded by H(*seed_parts, i, m), so re-runs match and members differ. An answer is judged
+    without its end, one of `ends`. A prompt that fills the model's context has episodes without tokens, which are not scored. Raises RewardFailed."""
     prompts = [tuple(task.encode(tokenizer, problem)) for problem in problems]
     requests = [
         SampleRequest(
@@ -44,7 +46,7 @@ def roll_out(
             prompt,
             problem.prompt,
             problem.answer,
-            _judged(tokenizer, task, problem, members_of, version),
+            _judged(ends, tokenizer, task, problem, members_of, version),
             problem.level,
         )
         for problem, prompt, members_of in zip(problems, prompts, completions, strict=True)
@@ -52,9 +54,14 @@ def roll_out(
 
 
 def _judged(
-    tokenizer: Any, task: Task, problem: Problem, completions: Sequence[Completion], version: int
+    ends: Ends,
+    tokenizer: Any,
+    task: Task,
+    problem: Problem,
+    completions: Sequence[Completion],
+    version: int,
 ) -> tuple[Episode, ...]:
-    texts = tokenizer.batch_decode([c.tokens for c in completions], skip_special_tokens=True)
+    texts = ends.answers(tokenizer, [c.tokens for c in completions])
     asked = [c.stop != StopReason.OVERLONG for c in completions]
     answers = [text for text, was_asked in zip(texts, asked, strict=True) if was_asked]
     scores = iter(task.score(problem, answers) if answers else ())

@@ -10,10 +10,10 @@ from swarm.tasks import Task
 
 
 def supervised_batch(
-    task: Task, levels: tuple[int, int], tokenizer: Any, rows: int, seed: int, step: int
+    task: Task, levels: tuple[int, int], tokenizer: Any, end: int, rows: int, seed: int, step: int
 ) -> list[TokenTree]:
     """`rows` demonstrations of training problems, each token weighing 1 / (tokens of the batch
-    of this task), the end-of-sequence token included."""
+    of this task), the `end` token behind each answer included."""
     trees = []
     for row in range(rows):
         rng = seeds.generator(seed, "supervised", task.name, step, row)
@@ -21,7 +21,7 @@ def supervised_batch(
         answer = task.demonstration(problem, rng)
         prompt_ids = task.encode(tokenizer, problem)
         answer_ids = tokenizer.encode(answer, add_special_tokens=False)
-        answer_ids.append(tokenizer.eos_token_id)
+        answer_ids.append(end)
         trees.append(TokenTree((context_node(prompt_ids), action_node(answer_ids, 0))))
     total = sum(tree.trained_tokens for tree in trees)
     return [

@@ -48,7 +48,8 @@ class PackedBase:
     def __init__(self, host: AdapterHost) -> None:
         self._host = host
         head: nn.Linear = host.model.get_output_embeddings()  # type: ignore[operator]
-        linears = [*(layer.base for layer in host.layers.values()), head]
+        bases = [layer.base for layer in host.layers.values()]
+        linears = [*(base for base in bases if isinstance(base, nn.Linear)), head]
         chosen = [linear for linear in linears if _gains(linear)]
         size = sum(linear.weight.nbytes for linear in chosen)
         self._packed = {linear: PackedLinear(linear) for linear in chosen} if size <= MOST else {}

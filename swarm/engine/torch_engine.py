@@ -4,7 +4,6 @@ leaves at once, and waiting members are admitted when enough places are free."""
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,7 +15,8 @@ from swarm.engine.kv_cache import RowCache
 from swarm.engine.prefill import Admitted, Prompts
 from swarm.engine.prepacked import PackedBase
 from swarm.engine.trunk import Trunk
-from swarm.errors import ModelUnavailable, Refusal
+from swarm.errors import Refusal
+from swarm.models.architectures import limit
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
@@ -27,13 +27,10 @@ MAX_ROWS = 256
 #: prefill costs at least about one decoding step, however few its prompts.
 REFILL_SHARE = 0.125
 
-_FULL_ATTENTION = "take a model whose layers all attend to everything before"
-
 
 class TorchEngine:
     """Samples from a causal language model of transformers and the adapters it hosts. Every layer
-    must attend to all that went before; a model with sliding windows is refused
-    (ModelUnavailable)."""
+    attends to all that went before, or to a window of it."""
 
     def __init__(
         self, host: AdapterHost, stop_tokens: frozenset[int], max_rows: int = MAX_ROWS
@@ -43,8 +40,7 @@ class TorchEngine:
         self.max_rows = max_rows
         self.base = PackedBase(host)
         config = host.model.config.get_text_config()  # type: ignore[operator, union-attr]
-        self.context = getattr(config, "max_position_embeddings", None) or math.inf
-        _refuse_windows(config, self.context)
+        self.context = limit(config).tokens
 
     def check_budget(self, max_tokens: int) -> None:
         """Raise Refusal for an answer's budget that no prompt leaves room for: answers would end at
@@ -130,18 +126,3 @@ def _close_gaps(rows: Rows, cache: RowCache | None, results: list[dict[int, Comp
         sources = torch.from_numpy(moves.sources).to(device)
         targets = torch.from_numpy(moves.targets).to(device)
         cache.move(sources, targets, int(rows.length[moves.targets].max()))
-
-
-def _refuse_windows(config: Any, context: float) -> None:
-    kinds = set(getattr(config, "layer_types", None) or ())
-    window = getattr(config, "sliding_window", None)
-    sliding = not kinds or "sliding_attention" in kinds
-    if kinds - {"full_attention", "sliding_attention"}:
-        raise ModelUnavailable(
-            f"the engine serves full attention, not layers of {kinds}", _FULL_ATTENTION
-        )
-    if window is not None and sliding and window < context:
-        raise ModelUnavailable(
-            f"the engine serves full attention, and this model sees {window} tokens back",
-            _FULL_ATTENTION,
-        )

@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 from transformers.cache_utils import Cache
 
+from swarm.engine.grouped_attention import Visible
 from swarm.engine.kv_cache import PromptCache, RowCache
+from swarm.models.architectures import logit_scale, window
 from swarm.policy.lora import AdapterHost
 from swarm.policy.mixture import Mixture
 
@@ -25,7 +27,9 @@ class Trunk:
         self.host = host
         self.device = next(host.model.parameters()).device
         self.decoder: Any = host.model.get_decoder()  # type: ignore[operator]
-        self.head = head
+        self._head = head
+        self._scale = logit_scale(host.model.config)
+        self.window = window(self.decoder.config)
         self.mixture = Mixture(host, used) if used else None
 
     def prefill(
@@ -44,13 +48,13 @@ class Trunk:
         before = 0 if prefix is None else prefix.shape[4]
         tokens_PT = torch.tensor([[*p, *[0] * (width - len(p))] for p in prompts])
         positions_PT = torch.arange(before, before + width, device=self.device)
-        mask = None
-        if prefix is not None:
-            unseen_TW = prefix.new_full((width, before + width), -torch.inf).triu_(before + 1)
-            mask = unseen_TW[None, None]
+        visible = None
+        if prefix is not None or (self.window is not None and before + width > self.window):
+            dtype = next(self.host.model.parameters()).dtype
+            visible = Visible(positions_PT[None], before + width, dtype)
         cache = PromptCache(prefix)
         hidden_PTD = self._run(
-            tokens_PT.to(self.device), mask, positions_PT.expand(len(prompts), -1), cache, slots
+            tokens_PT.to(self.device), visible, positions_PT.expand(len(prompts), -1), cache, slots
         )
         ends_P = torch.tensor([len(p) - 1 for p in prompts], device=self.device)
         rows_P = torch.arange(len(prompts), device=self.device)
@@ -64,23 +68,24 @@ class Trunk:
         columns = int(lengths_B.max()) + 1
         lengths_B = lengths_B.to(self.device)
         cache.begin_step(lengths_B, columns)
-        unseen_BW = torch.arange(columns, device=self.device) > lengths_B[:, None]
-        mask_BW = torch.zeros(unseen_BW.shape, dtype=cache.kv.dtype, device=self.device)
-        mask_BW.masked_fill_(unseen_BW, -torch.inf)
         hidden_B1D = self._run(
             tokens_B.to(self.device)[:, None],
-            mask_BW[:, None, None],
+            Visible(lengths_B[:, None], columns, cache.kv.dtype),
             lengths_B[:, None],
             cache,
             slots,
         )
-        logits_BV: Tensor = self.head(hidden_B1D[:, 0])
-        return logits_BV
+        return self.head(hidden_B1D[:, 0])
+
+    def head(self, hidden_BD: Tensor) -> Tensor:
+        """Logits [B, V] of hidden states, scaled where the model scales them."""
+        logits_BV: Tensor = self._head(hidden_BD)
+        return logits_BV if self._scale == 1 else logits_BV * self._scale
 
     def _run(
         self,
         tokens_BT: Tensor,
-        mask: Tensor | None,
+        visible: Visible | None,
         positions_BT: Tensor,
         cache: Cache,
         slots: Sequence[str | None],
@@ -90,10 +95,11 @@ class Trunk:
         with self.host.routing.using(mixture=self.mixture):
             output = self.decoder(
                 input_ids=tokens_BT,
-                attention_mask=mask,
+                attention_mask=None if visible is None else visible.within(),
                 position_ids=positions_BT,
                 past_key_values=cache,
                 use_cache=True,
+                visible=visible,
             )
         hidden_BTD: Tensor = output.last_hidden_state
         return hidden_BTD

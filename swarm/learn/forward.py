@@ -16,6 +16,7 @@ from swarm.errors import ModelUnavailable
 from swarm.learn.attention import TreeAttention, along_trees
 from swarm.learn.head import score
 from swarm.learn.packing import pack
+from swarm.models.architectures import logit_scale
 from swarm.records import TokenTree
 
 
@@ -62,5 +63,7 @@ def trained_logprobs(
         return TrainedTokens(nothing, nothing, hidden_MD)
     targets = torch.as_tensor(packed.targets_M, device=device)
     head = model.get_output_embeddings()  # type: ignore[operator]
-    logprobs, entropy = score(head, hidden_MD, targets, temperature, entropy_grad)
+    logprobs, entropy = score(
+        head, hidden_MD, targets, temperature / logit_scale(config), entropy_grad
+    )
     return TrainedTokens(logprobs, entropy, hidden_MD)

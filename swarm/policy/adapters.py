@@ -7,6 +7,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import PreTrainedTokenizerBase
+from transformers.pytorch_utils import Conv1D
 
 from swarm import models
 from swarm.config.parts import ModelSettings, PolicySettings
@@ -14,7 +15,7 @@ from swarm.disk.folder import take_usual_modes
 from swarm.errors import BadAdapter
 from swarm.models.sources import weight_files
 from swarm.policy.adapter_config import WEIGHTS_FILE, read_adapter_config
-from swarm.policy.lora import TARGETS, AdapterHost, Pair
+from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.policy import Policy
 
 #: How PEFT names the matrices of a layer.
@@ -88,7 +89,8 @@ def export(
     LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
-        target_modules=list(TARGETS[settings.targets]),
+        target_modules=policy.host.target_names(list(policy.pairs)),
+        fan_in_fan_out=any(isinstance(policy.host.layers[p].base, Conv1D) for p in policy.pairs),
         lora_dropout=0.0,
         bias="none",
         task_type="CAUSAL_LM",
@@ -117,10 +119,8 @@ def _read_pairs(host: AdapterHost, folder: Path, field: str) -> dict[str, Pair]:
             raise BadAdapter(folder, f"holds half a pair at {path}", "export it again", field)
         a, b = matrices["A"], matrices["B"]
         rank = config.rank_at(path)
-        if (a.shape, b.shape) != (
-            (rank, layer.base.in_features),
-            (layer.base.out_features, rank),
-        ):
+        out, into = layer.weight_OI.shape
+        if (a.shape, b.shape) != ((rank, into), (out, rank)):
             raise BadAdapter(folder, f"has another shape at {path}", "take its own base", field)
         where = layer.base.weight.device
         pairs[path] = Pair(
@@ -136,7 +136,7 @@ def _not_adapted(host: AdapterHost, path: str) -> tuple[str, str]:
     if path in dict(host.model.named_modules()):
         return (
             f"adapts {path}, where no adapter can be here",
-            "give one of attention and MLP layers",
+            "give one of the blocks' matrices",
         )
     return f"adapts {path}, which this base has not", "take its own base"
 

@@ -1,63 +1,70 @@
 """A base model and its tokenizer, ready to host adapters."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedTokenizerBase,
+)
 
 from swarm import models
 from swarm.config.parts import ModelSettings
 from swarm.errors import ModelUnavailable, Refusal
+from swarm.models.architectures import check_proven, limit
+from swarm.models.ends import Ends, ends_of
 from swarm.policy.lora import AdapterHost
-
-#: Settings that change the logits after the LM head; sampler and learner call the head alone.
-_OTHER_HEADS = ("final_logit_softcapping", "logit_scale", "logits_scaling", "logit_softcapping")
+from swarm.records import Limit
 
 
 @dataclass(frozen=True)
 class Base:
-    """A loaded base model. `stop_tokens` are all ids that end a completion."""
+    """A loaded base model. `limit` is the longest row that it takes."""
 
     host: AdapterHost
     tokenizer: PreTrainedTokenizerBase
-    stop_tokens: frozenset[int]
+    ends: Ends
+    limit: Limit
     device: torch.device
+
+    @property
+    def stop_tokens(self) -> frozenset[int]:
+        """All ids that end a completion."""
+        return self.ends.stops
 
 
 def load_base(settings: ModelSettings, device: str) -> Base:
     """Load a base in eval mode (no dropout). Raises ModelUnavailable when `settings.ref` leads to
-    no model or to one that transformers cannot read, Refusal for a device that is not there."""
+    no model, to one that transformers cannot read, or to one that is not proven here
+    (`swarm.models.architectures`), Refusal for a device that is not there."""
     where = torch.device(usable_device(device))
     folder = models.ensure(settings.ref)
+    config = _read(settings.ref, folder, AutoConfig.from_pretrained)
+    check_proven(settings.ref, config)
+    tokenizer = _read(settings.ref, folder, AutoTokenizer.from_pretrained)
+    dtype = getattr(torch, settings.dtype)
+    model = _read(settings.ref, folder, AutoModelForCausalLM.from_pretrained, dtype=dtype)
+    model.to(where).eval()
+    ends = ends_of(settings.ref, tokenizer, model.generation_config.eos_token_id)
+    return Base(AdapterHost.wrap(model), tokenizer, ends, limit(config), where)
+
+
+def _read(ref: str, folder: Path, read: Callable[..., Any], **options: Any) -> Any:
+    """What transformers makes of a model's folder. Raises ModelUnavailable."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-        model = AutoModelForCausalLM.from_pretrained(
-            folder, dtype=getattr(torch, settings.dtype), trust_remote_code=False
-        )
+        return read(folder, trust_remote_code=False, **options)
     except (MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # transformers names no class of errors for a broken folder
         raise ModelUnavailable(
-            f"transformers cannot read {settings.ref!r} in {folder}",
+            f"transformers cannot read {ref!r} in {folder}",
             next(iter(str(error).strip().splitlines()), "no message"),
         ) from error
-    other = [name for name in _OTHER_HEADS if getattr(model.config, name, None) not in (None, 1)]
-    if other:
-        raise ModelUnavailable(
-            f"{settings.ref!r} has {other[0]} in its config.json",
-            "take a model whose logits are its LM head's output as it is",
-        )
-    model.to(where).eval()
-    stops = _stop_tokens(settings.ref, model.generation_config.eos_token_id)
-    return Base(AdapterHost.wrap(model), tokenizer, stops, where)
-
-
-def _stop_tokens(ref: str, ends: int | list[int] | None) -> frozenset[int]:
-    if ends is None:
-        raise ModelUnavailable(
-            f"{ref!r} names no end-of-sequence token", "set eos_token_id in its config.json"
-        )
-    return frozenset([ends] if isinstance(ends, int) else ends)
 
 
 def usable_device(device: str) -> str:

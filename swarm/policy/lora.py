@@ -3,19 +3,18 @@ holds the file format (`swarm.policy.adapters`); this layer exists because rows 
 belong to different adapters and because each adapter's parameters must be an exact list."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
 
+from swarm.policy import targets as of_blocks
 from swarm.policy.lora_function import adapted_linear
-
-ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
-MLP = ("gate_proj", "up_proj", "down_proj")
-TARGETS = {"attention": ATTENTION, "mlp": MLP, "all": ATTENTION + MLP}
+from swarm.policy.targets import ASKED, Coverage, Matrix
 
 
 class Mixed(Protocol):
@@ -57,21 +56,29 @@ class Pair:
 
 class LoraLinear(nn.Module):
     """y = W x + scale * B A x, with (A, B) chosen by the routing. `packed`, while it is set, gives
-    W x in place of `base`, without a gradient."""
+    W x in place of `base`, without a gradient. `base` may be GPT-2's Conv1D, whose weight is
+    [in, out]."""
 
-    def __init__(self, base: nn.Linear, routing: Routing) -> None:
+    def __init__(self, base: nn.Linear | Conv1D, routing: Routing) -> None:
         super().__init__()
         self.base = base
         self.routing = routing
         self.pairs: dict[str, Pair] = {}
         self.packed: Callable[[Tensor], Tensor] | None = None
 
+    @property
+    def weight_OI(self) -> Tensor:
+        """The base's weight, [out, in]."""
+        weight: Tensor = self.base.weight
+        return weight.t() if isinstance(self.base, Conv1D) else weight
+
     def add(self, slot: str, rank: int, alpha: float, rng: torch.Generator) -> Pair:
         """A new adapter: A Kaiming-uniform as PEFT draws it, B zero, so it starts as the base."""
         device = self.base.weight.device
-        bound = 1 / math.sqrt(self.base.in_features)
-        a = torch.empty(rank, self.base.in_features).uniform_(-bound, bound, generator=rng)
-        b = torch.zeros(self.base.out_features, rank)
+        wide, narrow = self.weight_OI.shape
+        bound = 1 / math.sqrt(narrow)
+        a = torch.empty(rank, narrow).uniform_(-bound, bound, generator=rng)
+        b = torch.zeros(wide, rank)
         pair = Pair(nn.Parameter(a.to(device)), nn.Parameter(b.to(device)), alpha / rank)
         self.pairs[slot] = pair
         return pair
@@ -84,7 +91,7 @@ class LoraLinear(nn.Module):
         if pair is None:
             return self._base(x_BTI)
         base = self.base
-        return adapted_linear(x_BTI, base.weight, base.bias, pair.a, pair.b, pair.scale)
+        return adapted_linear(x_BTI, self.weight_OI, base.bias, pair.a, pair.b, pair.scale)
 
     def _base(self, x_BTI: Tensor) -> Tensor:
         y_BTO: Tensor = (self.packed or self.base)(x_BTI)
@@ -93,37 +100,50 @@ class LoraLinear(nn.Module):
 
 @dataclass
 class AdapterHost:
-    """A base model whose linear layers accept adapters, and the layers by module path."""
+    """A base model whose linear layers accept adapters, and the layers by module path. `matrices`
+    are the weights of its blocks, adaptable or not."""
 
     model: nn.Module
     routing: Routing = field(default_factory=Routing)
     layers: dict[str, LoraLinear] = field(default_factory=dict)
+    matrices: Sequence[Matrix] = ()
 
     @classmethod
     def wrap(cls, model: nn.Module) -> "AdapterHost":
-        """Freeze `model` and put a `LoraLinear` around each attention and MLP projection."""
-        host = cls(model)
+        """Freeze `model` and put a `LoraLinear` around each linear layer of its blocks."""
+        host = cls(model, matrices=of_blocks.matrices(model))
         model.requires_grad_(False)
-        for path, module in list(model.named_modules()):
-            if isinstance(module, nn.Linear) and path.rpartition(".")[2] in TARGETS["all"]:
-                parent_path, _, name = path.rpartition(".")
-                layer = LoraLinear(module, host.routing)
-                setattr(model.get_submodule(parent_path), name, layer)
-                host.layers[path] = layer
+        for path in (matrix.module for matrix in host.matrices if matrix.linear):
+            parent_path, _, name = path.rpartition(".")
+            layer = LoraLinear(model.get_submodule(path), host.routing)  # type: ignore[arg-type]
+            setattr(model.get_submodule(parent_path), name, layer)
+            host.layers[path] = layer
         return host
+
+    def coverage(self, targets: str) -> Coverage:
+        """What `targets` adapts of the blocks' weights."""
+        return of_blocks.coverage(self.matrices, targets)
 
     def create(
         self, slot: str, rank: int, alpha: float, targets: str, seed: int
     ) -> dict[str, Pair]:
-        """A fresh adapter on the chosen layers, by module path. Raises ValueError if taken."""
+        """A fresh adapter on the chosen layers, by module path. Raises ValueError if taken, Refusal
+        where `targets` asks for weights that take no adapter."""
         if self.holds(slot):
             raise ValueError(f"the slot {slot!r} is taken")
+        of_blocks.check(type(self.model).__name__, self.coverage(targets), targets)
         rng = torch.Generator().manual_seed(seed)
         return {
-            path: layer.add(slot, rank, alpha, rng)
-            for path, layer in self.layers.items()
-            if path.rpartition(".")[2] in TARGETS[targets]
+            matrix.module: self.layers[matrix.module].add(slot, rank, alpha, rng)
+            for matrix in self.matrices
+            if matrix.linear and matrix.kind in ASKED[targets]
         }
+
+    def target_names(self, adapted: Sequence[str]) -> list[str]:
+        """`target_modules` by which PEFT adapts exactly the layers at these paths."""
+        inner = {f"{path}.base" for path in self.layers}
+        modules = (path for path, _ in self.model.named_modules() if path not in inner)
+        return of_blocks.shortest_names(adapted, modules)
 
     def base_state_dict(self) -> dict[str, Tensor]:
         """The base model's weights under the names they have without this layer."""

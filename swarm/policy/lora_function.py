@@ -33,11 +33,11 @@ class _AdaptedLinear(torch.autograd.Function):
     ) -> Tensor:
         x_NI = x.flatten(0, -2)
         low_NR = x_NI.to(a.dtype) @ a.t()
-        y_NO = functional.linear(x_NI, weight, bias)
-        _add_product(y_NO, low_NR, b.t(), scale)
+        y = functional.linear(x, weight, bias)  # not a view: a model may change it in place
+        _add_product(y.flatten(0, -2), low_NR, b.t(), scale)
         ctx.save_for_backward(x, weight, a, b, low_NR)
         ctx.scale = scale
-        return y_NO.view(*x.shape[:-1], -1)
+        return y
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

@@ -70,10 +70,15 @@ class Mixture:
         return _Assignment(gathered_N, rows_N, places_N, gathered == rows == whole)
 
     def add(self, layer: LoraLinear, x_BTI: Tensor, y_BTO: Tensor) -> Tensor:
-        """`y_BTO`, in place, plus each row's own adapter of `layer` at `x_BTI`."""
+        """`y_BTO`, in place, plus each row's own adapter of `layer` at `x_BTI`. A mixture of experts
+        hands its tokens on as [B x T, I]."""
         stack, now = self._stacks.get(layer), self._assigned
         if stack is None or not len(now.rows):
             return y_BTO
+        if x_BTI.dim() == 2:
+            rows = len(self._row_slots)
+            x_BTI, y_NO = x_BTI.view(rows, -1, x_BTI.shape[1]), y_BTO
+            return self.add(layer, x_BTI, y_NO.view(rows, -1, y_NO.shape[1])).view_as(y_NO)
         slots, _, width = stack.b_SRO.shape
         if not now.in_order:
             x_BTI = x_BTI[now.gathered]

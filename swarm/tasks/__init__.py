@@ -51,8 +51,14 @@ def load(settings: TaskSettings) -> Task:
     ref = own_ref(settings.ref)
     if ref is None:
         builtin = family(settings.ref)
+        if settings.template:
+            raise BadTask(
+                f"{settings.ref} is asked in raw text, without the chat template",
+                "leave its arguments out",
+                f"task.template.{sorted(settings.template)[0]}",
+            )
         return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
-    task = load_own(ref, settings.args)
+    task = load_own(ref, settings.args, settings.template)
     if settings.digest and task.digest != settings.digest:
         raise BadTask(
             f"{ref.path} is not what was registered "

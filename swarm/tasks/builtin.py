@@ -9,6 +9,7 @@ import numpy as np
 from swarm.config.base import JsonValue
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask
+from swarm.records import NO_LIMIT, Limit
 from swarm.tasks.task import Score
 from swarm.tasks.task_family import Problem, TaskFamily, draw, held_out
 
@@ -61,7 +62,7 @@ class BuiltIn:
             for text in completions
         ]
 
-    def check(self, tokenizer: Any, config: TrainConfig) -> None:
+    def check(self, tokenizer: Any, config: TrainConfig, limit: Limit = NO_LIMIT) -> None:
         """The built-in families can be asked of any model."""
 
 

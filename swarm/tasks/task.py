@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from swarm.config.train import TrainConfig
+from swarm.records import NO_LIMIT, Limit
 from swarm.tasks.task_family import Problem
 
 
@@ -62,6 +63,7 @@ class Task(Protocol):
         """One score a completion. Raises RewardFailed where the user's function fails."""
         ...
 
-    def check(self, tokenizer: Any, config: TrainConfig) -> None:
-        """Raise Refusal, naming what is wrong, unless this config can run on this task."""
+    def check(self, tokenizer: Any, config: TrainConfig, limit: Limit = NO_LIMIT) -> None:
+        """Raise Refusal, naming what is wrong, unless this config can run on this task with a model
+        that takes rows of up to `limit`."""
         ...

@@ -84,7 +84,9 @@ def build(folder: Path, recipe: Recipe = RECIPE, progress: Progress | None = Non
         trees = [
             tree
             for task in families
-            for tree in supervised_batch(task, task.levels, tokenizer, recipe.rows, seed, step)
+            for tree in supervised_batch(
+                task, task.levels, tokenizer, tokenizer.eos_token_id, recipe.rows, seed, step
+            )
         ]
         learner.supervise(trees, scheduled_lr(optim, step, recipe.steps))
         if progress is not None:

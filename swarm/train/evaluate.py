@@ -9,11 +9,11 @@ from swarm.config.train import TrainConfig
 from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
 from swarm.policy.adapters import load_adapter, load_weights
-from swarm.policy.base_model import load_base
 from swarm.policy.saved_weights import find_weights
 from swarm.records import Group
 from swarm.tasks import load
 from swarm.train import metrics
+from swarm.train.proof import load_proven
 
 #: Runs are evaluated at this temperature, whatever they train at.
 EVAL_TEMPERATURE = 1.0
@@ -50,8 +50,8 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     greedy. `adapter` is the folder of a LoRA adapter, of all weights, or of a run that trained
     either. Raises Refusal for what cannot be used, RewardFailed when the user's reward fails."""
     task = load(config.task)
-    base = load_base(config.model, config.device)
-    task.check(base.tokenizer, config)
+    base = load_proven(config.model, config.device)
+    task.check(base.tokenizer, config, base.limit)
     temperature = GREEDY_TEMPERATURE if greedy else EVAL_TEMPERATURE
     found = None if adapter is None else find_weights(adapter)
     if found is not None and found.kind == "lora":
@@ -65,6 +65,7 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
         base.tokenizer,
         task,
         task.evaluation(config.evaluation.prompts),
+        ends=base.ends,
         members=1,
         sampling=SamplingSettings(temperature=temperature, max_tokens=config.sampling.max_tokens),
         seed_parts=EVAL_SEEDS,

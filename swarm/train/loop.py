@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +32,14 @@ from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
 from swarm.policy.adapters import export, load_weights, start_from_adapter
-from swarm.policy.base_model import Base, load_base
+from swarm.policy.base_model import Base
 from swarm.policy.policy import Policy
 from swarm.policy.saved_weights import find_weights, start_digest
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
+from swarm.train.proof import load_proven
 from swarm.train.resume import begin, write_place
 
 OnStep = Callable[[int, Mapping[str, float]], None]
@@ -56,13 +58,15 @@ def train(
     resume_from: Path | None = None,
     checkpoints: str | None = None,
     on_step: OnStep | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), seal it, and say how it ended.
 
     With `resume_from`, the folder of an earlier attempt at the same config or at one of fewer steps
     (`swarm.config.extension`; it may be `folder` itself), the records up to its newest valid
-    checkpoint are taken over and training goes on from there; without one it starts afresh. `checkpoints` is a path or URL to keep them
-    at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
+    checkpoint are taken over and training goes on from there; without one it starts afresh.
+    `checkpoints` is a path or URL to keep them at (`swarm.disk.storage`), by default where `folder`
+    has them. `tell` is given a line on what is adapted. A non-finite loss or gradient
     ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
     when it does not continue that of `resume_from`, when `checkpoints` are those of another run,
     and when `folder` holds a run that is not resumed; RewardFailed when the user's reward fails.
@@ -73,6 +77,8 @@ def train(
     )
     storage, found = begin(config, folder, resume_from, checkpoints)
     run = _Run(config, task, folder, storage, on_step)
+    if run.policy.pairs:
+        tell(f"adapters on {run.base.host.coverage(config.policy.targets)}")
     write_config(config, folder)
     write_place(storage, folder)
     try:
@@ -115,8 +121,8 @@ class _Run:
         self.storage = storage
         self.on_step = on_step or (lambda step, values: None)
         self.task = task
-        self.base: Base = load_base(config.model, config.device)
-        task.check(self.base.tokenizer, config)
+        self.base: Base = load_proven(config.model, config.device)
+        task.check(self.base.tokenizer, config, self.base.limit)
         self.policy = _policy(config, self.base)
         if config.algorithm.baseline == "value":
             lr = config.algorithm.value.head_lr
@@ -152,10 +158,16 @@ class _Run:
             self._since = time.monotonic()
             self.writer.event("resumed", step=self.step)
             return
-        self.writer.event("started", digest=self.config.digest())
+        self.writer.event("started", digest=self.config.digest(), **self._adapted())
         self._warm_up()
         self.policy.snapshot()
         self._record(0, self._evaluate())
+
+    def _adapted(self) -> dict[str, Any]:
+        """What share of the blocks' weights has an adapter, in all and by kind."""
+        if not self.policy.pairs:
+            return {}
+        return {"adapted": self.base.host.coverage(self.config.policy.targets).to_json()}
 
     def one_batch(self) -> None:
         """One batch, of rollouts or of demonstrations, and its optimizer updates."""
@@ -227,6 +239,7 @@ class _Run:
             self.base.tokenizer,
             self.task,
             problems,
+            ends=self.base.ends,
             members=config.batch.group_size,
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", self.step, *again),
@@ -243,8 +256,8 @@ class _Run:
         return self.recipe.imitate(self._demonstrations(levels, config.batch.rollouts, number))
 
     def _demonstrations(self, levels: tuple[int, int], rows: int, number: int) -> list[TokenTree]:
-        tokenizer, seed = self.base.tokenizer, self.config.seed
-        return supervised_batch(self.task, levels, tokenizer, rows, seed, number)
+        tokenizer, end, seed = self.base.tokenizer, self.base.ends.written, self.config.seed
+        return supervised_batch(self.task, levels, tokenizer, end, rows, seed, number)
 
     def _publish(self) -> None:
         """Count the batch; freeze this version if a later batch will be sampled from it."""
@@ -270,6 +283,7 @@ class _Run:
             self.base.tokenizer,
             self.task,
             self.eval_problems,
+            ends=self.base.ends,
             members=1,
             sampling=SamplingSettings(
                 temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens

@@ -1,5 +1,6 @@
 """A refused command for each place in `swarm` that makes a Refusal."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from support.refused import (
     ASK,
     EVAL,
     TRAIN,
+    Before,
     adapter,
     by_module,
     case,
@@ -32,7 +34,6 @@ SAID = {"role": "user", "content": "R:ab>"}
 GOOD = [{"prompt": f"R:{i}>", "answer": str(i)} for i in range(99)]
 DEAD = "127.0.0.1:1"
 FETCH = f"{TRAIN} --set model.ref=no/such"
-MISTRAL = {"model_type": "mistral", "architectures": ["MistralForCausalLM"], "sliding_window": 16}
 BROKEN_ADAPTER = {"adapter/adapter_config.json": "{", "adapter/adapter_model.safetensors": ""}
 
 #: What stands in for another machine, network or package.
@@ -55,26 +56,44 @@ def hub(error: str) -> Mapping[str, Any]:
     return {"huggingface_hub.snapshot_download": answer}
 
 
-def gemma() -> None:
-    """The folder `model`: a random Gemma whose attention caps its scores."""
-    from transformers import Gemma2Config, Gemma2ForCausalLM
+def random_model(name: str, **settings: Any) -> Before:
+    """The folder `model`: this architecture at a small size."""
 
-    from support.models import save_llama
+    def write() -> None:
+        from support.architectures import build, save
 
-    save_llama(Path("model"))  # for its tokenizer
-    sizes = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "head_dim": 8}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 53}
-    config = Gemma2Config(
-        **sizes,
-        **heads,
-        max_position_embeddings=128,
-        final_logit_softcapping=None,
-        attn_logit_softcapping=30.0,
-        eos_token_id=1,
-        pad_token_id=0,
-        bos_token_id=None,
-    )
-    Gemma2ForCausalLM(config).save_pretrained("model")
+        save(build(name, **settings), Path("model"))
+
+    return write
+
+
+def template(text: str) -> Before:
+    """The folder `model`: a random Llama with this chat template."""
+
+    def write() -> None:
+        llama()()
+        _set("tokenizer_config.json", chat_template=text)
+
+    return write
+
+
+def _set(file: str, **values: object) -> None:
+    path = Path("model") / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def without_an_end() -> None:
+    """The tokenizer of `model` names no end."""
+    _set("tokenizer_config.json", eos_token=None)
+
+
+def with_a_weight_that_is_none() -> None:
+    """The folder `model`: a random Llama of which one weight is NaN."""
+    from support.architectures import build, save
+
+    model = build("llama")
+    model.get_submodule("model.norm").weight.data[0] = float("nan")
+    save(model, Path("model"))
 
 
 def most_of_tiny() -> None:
@@ -149,12 +168,19 @@ CASES = by_module(
         },
         "swarm.engine.torch_engine": {
             "TorchEngine.check_budget": case(f"{TRAIN} --set sampling.max_tokens=100000"),
-            "_refuse_windows#1": case(
+        },
+        "swarm.models.architectures": {
+            "check_proven#1": case(MODEL, {}, random_model("stablelm")),
+            "check_proven#2": case(MODEL, {}, llama(final_logit_softcapping=30.0)),
+            "check_proven#3": case(MODEL, {}, llama(logit_scale=0.5)),
+            "check_proven#4": case(
                 MODEL, {}, llama(layer_types=["chunked_attention", "full_attention"])
             ),
-            "_refuse_windows#2": case(MODEL, {}, llama(**MISTRAL)),
+            "check_proven#5": case(
+                MODEL, {}, llama(rope_parameters={"rope_type": "proportional", "rope_theta": 1e4})
+            ),
         },
-        "swarm.learn.attention": {"tree_attention": case(MODEL, {}, gemma)},
+        "swarm.models.ends": {"ends_of": case(MODEL, {}, llama(eos_token_id=None), without_an_end)},
         "swarm.models.sources": {
             "find": case(f"{TRAIN} --set model.ref=tinny"),
             "SmolLM2.ensure": case(f"{TRAIN} --set model.ref=smollm2-135m-instruct"),
@@ -193,14 +219,16 @@ CASES = by_module(
             "start_digest#3": case(FROM_ADAPTER, {}, adapter()),
         },
         "swarm.policy.base_model": {
-            "load_base#1": case(MODEL, HF | {"model/model.safetensors": "broken"}),
-            "load_base#2": case(MODEL, {}, llama(final_logit_softcapping=30.0)),
-            "_stop_tokens": case(MODEL, {}, llama(eos_token_id=None)),
+            "_read": case(MODEL, HF | {"model/model.safetensors": "broken"}),
             "usable_device": case(f"{TRAIN} --set device=cuda", stands_in=NO_CUDA),
+        },
+        "swarm.policy.targets": {
+            "check#2": case(MODEL, {}, random_model("qwen3_moe")),
         },
         "swarm.tasks": {
             "load#1": case(f"{TRAIN} --set task.reward=praise"),
-            "load#2": case(f"{ROWS} --set task.digest={'a' * 64}", rows(*GOOD)),
+            "load#2": case(f"{TRAIN} --set task.template.enable_thinking=false"),
+            "load#3": case(f"{ROWS} --set task.digest={'a' * 64}", rows(*GOOD)),
             "family": case(f"{TRAIN} --set task.ref=revers"),
         },
         "swarm.tasks.builtin": {
@@ -221,10 +249,30 @@ CASES = by_module(
             "load_own#1": case(f"{TRAIN} --set task.ref=rows.jsonl", rows(*GOOD)),
             "load_own#2": case(ROWS, rows({"prompt": "R:1>"})),
             "OwnTask.check#1": case(f"{ROWS} --set data.order=easy_first", rows(*GOOD)),
-            "OwnTask.check#2": case(ROWS, rows(*GOOD, {"messages": [SAID], "answer": "ba"})),
-            "OwnTask.check#3": case(
+            "OwnTask.check#2": case(
+                f"{ROWS} --set task.template.enable_thinking=false", rows(*GOOD)
+            ),
+            "OwnTask.check#3": case(ROWS, rows(*GOOD, {"messages": [SAID], "answer": "ba"})),
+            "OwnTask.check#4": case(
+                f"{ROWS} --set model.ref=model --set sampling.max_tokens=90",
+                rows(*GOOD, {"prompt": "R:abcdefgh>", "answer": "1"}),
+                random_model("llama", rope_parameters={"rope_type": "dynamic", "factor": 2.0}),
+            ),
+            "OwnTask.check#5": case(
                 f"{CODE} --set warmup.steps=1",
                 task("Made(rows=[{'prompt': row['prompt']} for row in ROWS], reward=reward)"),
+            ),
+            "OwnTask.check#6": case(
+                f"{ROWS} --set warmup.steps=1",
+                rows(*GOOD, {"prompt": "R:1>", "answer": "1" * 300}),
+            ),
+            "OwnTask._written#1": case(
+                f"{ROWS} --set model.ref=model",
+                rows(*GOOD),
+                template("{{ raise_exception('no') }}"),
+            ),
+            "OwnTask._written#2": case(
+                f"{ROWS} --set model.ref=model", rows(*GOOD), template("{# nothing #}")
             ),
             "_split": case(ROWS, rows(GOOD[0])),
             "_check_text": case(ROWS, rows(*GOOD, {"prompt": "QUIZ", "answer": "?"})),
@@ -242,6 +290,12 @@ CASES = by_module(
             "_answer": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
         },
+        "swarm.train.proof": {
+            "prove": case(MODEL, {}, with_a_weight_that_is_none),
+            "_compare": case(
+                TRAIN, stands_in={"swarm.engine.trunk.logit_scale": lambda config: 2.0}
+            ),
+        },
         "swarm.train.resume": {
             "begin#2": case(f"{TRAIN} --checkpoints far", {}, a_foreign_checkpoint),
         },
@@ -252,7 +306,10 @@ CASES = by_module(
 OUT_OF_REACH: Mapping[str, str] = {
     "swarm.cluster.cluster:Cluster.start": "the cluster has to die right after it has answered",
     "swarm.engine.kv_cache:PromptCache.stacked": "needs a model whose layers differ in shape",
-    "swarm.learn.forward:trained_logprobs": "the engine refuses a model with other layers first",
+    "swarm.learn.attention:tree_attention": "no architecture of the table has such attention",
+    "swarm.learn.forward:trained_logprobs": "no architecture of the table has other layers",
+    "swarm.policy.targets:_blocks": "every architecture of the table has a list of layers",
+    "swarm.policy.targets:check#1": "every architecture of the table has linear layers",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
     "swarm.train.resume:begin#1": "`swarm train` has refused the folder by then",
 }

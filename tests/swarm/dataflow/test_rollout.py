@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from swarm import tasks
 from swarm.config.parts import SamplingSettings, TaskSettings
 from swarm.dataflow.rollout import roll_out
+from swarm.models.ends import Ends
 from swarm.models.tokenizer import build_tokenizer
 from swarm.records import Completion, SampleRequest, StopReason
 from swarm.tasks import Problem
 
 TOKENIZER = build_tokenizer()
+ENDS = Ends(frozenset({TOKENIZER.eos_token_id}), TOKENIZER.eos_token_id, TOKENIZER.pad_token_id)
 PROBLEMS = [Problem("R:abcd>", "dcba", 4), Problem("R:xy>", "yx", 2)]
 
 
@@ -36,6 +38,7 @@ def rolled_out(engine: Scribe, seed: int = 0, problems: Sequence[Problem] = tupl
         TOKENIZER,
         tasks.load(TaskSettings(reward="partial")),
         problems,
+        ends=ENDS,
         members=3,
         sampling=SamplingSettings(temperature=0.7, max_tokens=9),
         seed_parts=(seed, "rollout", 5),

@@ -15,6 +15,7 @@ from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
 from swarm.learn.credit import keep_groups
 from swarm.learn.learner import Learner
+from swarm.models.ends import Ends
 from swarm.models.tokenizer import build_tokenizer
 from swarm.policy.lora import AdapterHost
 from swarm.policy.policy import Policy
@@ -23,6 +24,7 @@ from swarm.tasks import Problem
 from swarm.train import metrics
 
 TOKENIZER = build_tokenizer()
+ENDS = Ends(frozenset({TOKENIZER.eos_token_id}), TOKENIZER.eos_token_id, TOKENIZER.pad_token_id)
 LONG = Problem("R:" + "ab" * 80 + ">", "ba" * 80, 160)  # more than the 128 positions of the model
 USUAL = [Problem("R:abcd>", "dcba", 4), Problem("R:xy>", "yx", 2)]
 OVERLONG = Episode(Completion((), (), StopReason.OVERLONG), "", None, False, 0)
@@ -40,6 +42,7 @@ def rolled_out(policy: Policy, problems: Sequence[Problem]) -> list[Group]:
         TOKENIZER,
         tasks.load(TaskSettings(reward="partial")),
         problems,
+        ends=ENDS,
         members=4,
         sampling=SamplingSettings(max_tokens=8),
         seed_parts=(0,),

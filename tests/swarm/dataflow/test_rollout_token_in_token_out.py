@@ -8,6 +8,7 @@ from support.scored_groups import credited_trees
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import SamplingSettings
 from swarm.dataflow.rollout import roll_out
+from swarm.models.ends import Ends
 from swarm.records import Completion, SampleRequest, StopReason
 from swarm.tasks import family
 from swarm.tasks.builtin import BuiltIn
@@ -54,6 +55,7 @@ def test_nothing_is_encoded_again() -> None:
         tokenizer,
         BuiltIn(family("reverse"), (2, 2)),
         [problem],
+        ends=Ends(frozenset({0}), 0),
         members=2,
         sampling=SamplingSettings(),
         seed_parts=(0,),

@@ -15,7 +15,7 @@ TOKENIZER = build_tokenizer()
 
 def batch(name: str = "chain", rows: int = 12, seed: int = 0, step: int = 0) -> list[TokenTree]:
     task = tasks.load(TaskSettings(ref=name))
-    return supervised_batch(task, (4, 6), TOKENIZER, rows, seed, step)
+    return supervised_batch(task, (4, 6), TOKENIZER, TOKENIZER.eos_token_id, rows, seed, step)
 
 
 @pytest.mark.parametrize("name", tasks.names())

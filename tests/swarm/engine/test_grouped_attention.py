@@ -6,7 +6,7 @@ from support.models import llama
 from torch import nn
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from swarm.engine.grouped_attention import grouped, grouped_attention
+from swarm.engine.grouped_attention import Visible, grouped, grouped_attention
 
 
 @pytest.mark.parametrize("queries", [1, 3])
@@ -47,8 +47,16 @@ def test_the_models_own_attention_is_put_back() -> None:
     assert decoder.config._attn_implementation == "sdpa"
 
 
-def test_eager_attention_is_left_alone() -> None:
+def test_an_eager_model_has_its_attention_back() -> None:
     model = llama()
     model.set_attn_implementation("eager")
     with grouped(model.get_decoder()):
-        assert model.config._attn_implementation == "eager"
+        assert model.config._attn_implementation == "grouped_sdpa"
+    assert model.config._attn_implementation == "eager"
+
+
+@pytest.mark.parametrize("window", [None, 2, 100])
+def test_a_query_sees_itself_and_the_window_before_it(window: int | None) -> None:
+    mask = Visible(torch.tensor([[0], [3]]), 5, torch.float32).within(window)
+    seen = [torch.isfinite(row).nonzero()[:, 0].tolist() for row in mask[:, 0, 0]]
+    assert seen == [[0], [2, 3] if window == 2 else [0, 1, 2, 3]]

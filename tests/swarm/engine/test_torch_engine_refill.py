@@ -16,7 +16,6 @@ from torch import nn
 from swarm import seeds
 from swarm.engine import kv_cache, prefill
 from swarm.engine.torch_engine import TorchEngine
-from swarm.errors import Refusal
 from swarm.policy.lora import AdapterHost
 from swarm.records import Completion, SampleRequest, StopReason
 
@@ -236,25 +235,6 @@ class TestTheCommonPrefix:
         with passes_of(host) as seen:
             TorchEngine(host, STOPS, 64).sample(asked)
         assert seen[0] == (20, 20)
-
-
-class TestRefusals:
-    def test_a_sliding_window(self) -> None:
-        from transformers import MistralConfig, MistralForCausalLM
-
-        config = MistralConfig(
-            vocab_size=24,
-            hidden_size=32,
-            intermediate_size=48,
-            num_hidden_layers=1,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=128,
-            sliding_window=16,
-        )
-        host = AdapterHost.wrap(MistralForCausalLM(config).eval())
-        with pytest.raises(Refusal, match=r"model\.ref: .* sees 16 tokens back"):
-            TorchEngine(host, STOPS)
 
 
 @pytest.mark.gpu

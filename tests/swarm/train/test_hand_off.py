@@ -35,7 +35,9 @@ def config_of(kind: str) -> TrainConfig:
 
 def law(model: nn.Module) -> Tensor:
     """Log-probabilities of each next character of PROMPT."""
-    ids = AutoTokenizer.from_pretrained(models.ensure("tiny"))(PROMPT, return_tensors="pt").input_ids
+    ids = AutoTokenizer.from_pretrained(models.ensure("tiny"))(
+        PROMPT, return_tensors="pt"
+    ).input_ids
     with torch.no_grad():
         logprobs: Tensor = model(ids).logits.log_softmax(-1)
     return logprobs

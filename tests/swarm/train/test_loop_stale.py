@@ -43,6 +43,7 @@ def plain_loop(config: TrainConfig, folder: Path) -> None:
             base.tokenizer,
             task,
             problems,
+            ends=base.ends,
             members=config.batch.group_size,
             sampling=config.sampling,
             seed_parts=(config.seed, "rollout", step),
