@@ -55,10 +55,12 @@ class PackedBase:
         self._packed = {linear: PackedLinear(linear) for linear in chosen} if size <= MOST else {}
         self._head = head
 
+    @property
     def head(self) -> Callable[[Tensor], Tensor]:
         """The head as it is now, with logits in fp32 at least."""
-        packed = self._packed.get(self._head)
-        return packed or wide_head(self._head.weight, self._head.bias)
+        if self._head.weight.itemsize < torch.float32.itemsize:
+            return wide_head(self._head.weight, self._head.bias)
+        return self._packed.get(self._head, self._head)
 
     @contextmanager
     def in_use(self) -> Iterator[None]:

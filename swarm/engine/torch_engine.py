@@ -61,7 +61,7 @@ class TorchEngine:
             overlong = Completion((), (), StopReason.OVERLONG)
             results[r] = dict.fromkeys(range(len(requests[r].seeds)), overlong)
         if served:
-            trunk = Trunk(self.host, self.base.head(), [request.slot for request in requests])
+            trunk = Trunk(self.host, self.base.head, [request.slot for request in requests])
             with grouped(trunk.decoder), self.base.in_use():
                 self._serve(trunk, requests, served, results)
         return [[found[m] for m in range(len(found))] for found in results]

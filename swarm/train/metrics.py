@@ -70,16 +70,15 @@ def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
 def of_updates(updates: Sequence[UpdateMetrics]) -> dict[str, float]:
     """Loss, ratio and gradient figures of a batch's updates, those that their losses report; none
     when nothing was trained on."""
-    updates = [u for u in updates if u.tokens]
     tokens = sum(u.tokens for u in updates)
-    if not updates:
+    if not tokens:
         return {"tokens/trained": 0.0}
     values = {
         "optim/grad_norm": sum(u.grad_norm for u in updates) / len(updates),
         "optim/lr": updates[-1].lr,
         "tokens/trained": float(tokens),
     }
-    first = updates[:1]
+    first = [u for u in updates if u.tokens][:1]
     for logged in LOGGED.values():
         value = _of_loss(logged, first if logged.first else updates)
         if value is not None:

@@ -56,9 +56,9 @@ BATCH_START = {"algorithm.anchor": "batch_start"}
         # returns
         (
             {"algorithm.name": "ppo", "algorithm.returns": "episode"},
-            "algorithm.returns 'episode' .* baseline 'value'.* set algorithm.returns 'token'",
+            "algorithm.returns 'episode' .*baseline 'value'.* set algorithm.returns 'token'",
         ),
-        ({"algorithm.returns": "token"}, "algorithm.returns 'token' .* baseline 'group'"),
+        ({"algorithm.returns": "token"}, "algorithm.returns 'token' .*baseline 'group'"),
         (
             {"algorithm.name": "reinforce_pp", "algorithm.scale": "group_std"},
             "algorithm.scale 'group_std' .* algorithm.returns 'token'",

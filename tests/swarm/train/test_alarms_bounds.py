@@ -55,7 +55,7 @@ def test_a_bound_inside_the_spread_is_named_with_both_figures(
         ({}, 0.05, None),
         (GSPO, 1e-3, 1e-4),
         ({"algorithm.name": "gspo"}, 0.1, 0.1),
-        (MASK, 0.5, 1e-3),
+        (MASK, 0.05, 1e-3),
         ({"algorithm.name": "cispo"}, 0.5, None),
         ({"algorithm.name": "dppo"}, 0.5, None),
         ({"algorithm.name": "rloo"}, 0.5, None),
