@@ -2,16 +2,50 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+from pydantic.config import JsonDict
 
 JsonValue = str | int | float | bool | None
+
+#: The context of a dump that holds every setting, those of `added` too.
+EVERY: Mapping[str, bool] = MappingProxyType({"every": True})
+
+_ADDED: JsonDict = {"added": True}
+
+
+def added(default: JsonValue, **field: Any) -> Any:
+    """A setting that came after configs were hashed into registrations. While it holds its default
+    it is left out of dumps, so that what was registered without it keeps its digest."""
+    return Field(default=default, json_schema_extra=_ADDED, **field)
 
 
 class Settings(BaseModel):
     """A frozen part of the config in which an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+
+    @model_serializer(mode="wrap")
+    def _without_added(
+        self, dumped: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = dumped(self)
+        if (info.context or {}).get("every"):
+            return found
+        for name, setting in type(self).model_fields.items():
+            if setting.json_schema_extra == _ADDED and getattr(self, name) == setting.default:
+                found.pop(name, None)
+        return found
 
 
 def canonical_json(value: object) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from swarm.config.base import JsonValue, Settings
+from swarm.config.base import JsonValue, Settings, added
 
 
 def _most(largest: int, why: str) -> AfterValidator:
@@ -58,11 +58,11 @@ class PolicySettings(Settings):
     rank: int = Field(default=8, ge=1, le=LARGEST_RANK)
     alpha: float = Field(default=16.0, gt=0, description="the update is scaled by alpha / rank")
     targets: Literal["all", "attention", "mlp"] = "all"
-    start: str = Field(
-        default="", description="weights to start from: an adapter, a model's folder, or a run's"
+    start: str = added(
+        "", description="weights to start from: an adapter, a model's folder, or a run's"
     )
-    start_digest: str = Field(
-        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the weights of `start`"
+    start_digest: str = added(
+        "", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the weights of `start`"
     )
 
     @field_validator("rank", mode="before")

@@ -43,8 +43,16 @@ def test_the_evaluation_of_its_former_end_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "steps", "named"),
     [
-        ({"optim__schedule": "linear"}, 6, r"steps: .* was trained for 3, and optim\.schedule line"),
-        ({"data__order": "easy_first"}, 6, r"steps: .* and data\.order easy_first depends on their"),
+        (
+            {"optim__schedule": "linear"},
+            6,
+            r"steps: .* was trained for 3, and optim\.schedule line",
+        ),
+        (
+            {"data__order": "easy_first"},
+            6,
+            r"steps: .* and data\.order easy_first depends on their",
+        ),
         ({}, 2, r"steps: .* was trained with another value"),
     ],
     ids=str,

@@ -71,7 +71,10 @@ def test_the_start_is_the_reference(sft: Path, tmp_path: Path) -> None:
         ({"policy__kind": "full"}, r"policy\.kind: it is full, and .* holds a LoRA adapter; set"),
         ({"policy__rank": 4}, r"policy\.rank: it is 4, and the adapter in .* has 8; set it to 8"),
         ({"policy__alpha": 4}, r"policy\.alpha: it is 4, .* has 16; set it to 16"),
-        ({"policy__targets": "mlp"}, r"policy\.start: .* adapts .*proj, other than policy\.targets"),
+        (
+            {"policy__targets": "mlp"},
+            r"policy\.start: .* adapts .*proj, other than policy\.targets",
+        ),
     ],
     ids=str,
 )
