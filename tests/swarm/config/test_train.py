@@ -204,6 +204,7 @@ class TestSettingsThatCameLater:
     def test_they_are_settings_like_any_other(self) -> None:
         assert "policy.start" in flat(TrainConfig())
         assert setting(TrainConfig(), "policy.start") == ""
-        assert first_difference(
-            TrainConfig(), TrainConfig().with_values({"policy.start": "/a"})
-        ) == "policy.start"
+        assert (
+            first_difference(TrainConfig(), TrainConfig().with_values({"policy.start": "/a"}))
+            == "policy.start"
+        )
