@@ -9,6 +9,7 @@ from ruamel.yaml import YAML
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.task_for import require_usable
 from autoresearch.study.plan import Plan
+from swarm.config.base import EVERY
 from swarm.config.paths import first_problem
 from swarm.config.yaml_file import read_yaml
 from swarm.disk.folder import write_atomically
@@ -25,7 +26,7 @@ def write_plan(path: Path, plan: Plan) -> None:
     yaml.default_flow_style = False
     text = StringIO()
     text.write("# autoresearch start --plan FILE registers exactly this.\n")
-    yaml.dump(plan.model_dump(mode="json"), text)
+    yaml.dump(plan.model_dump(mode="json", context=EVERY), text)
     write_atomically(path, text.getvalue())
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from autoresearch.design.cost import trial_counts
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Plan
-from swarm.config.base import HASHED, JsonValue, canonical_digest
+from swarm.config.base import JsonValue, canonical_digest
 from swarm.config.paths import flat
 
 _LONGEST_SLUG = 40
@@ -19,7 +19,7 @@ def study_id(plan: Plan) -> str:
     slug = re.sub(r"[^a-z0-9]+", "-", plan.topic.lower()).strip("-")
     if len(slug) > _LONGEST_SLUG:
         slug = slug[: _LONGEST_SLUG + 1].rpartition("-")[0] or slug[:_LONGEST_SLUG]
-    digest = canonical_digest(plan.model_dump(mode="json", exclude=_MACHINE, context=HASHED))
+    digest = canonical_digest(plan.model_dump(mode="json", exclude=_MACHINE))
     return f"{slug or 'study'}-{digest[:6]}"
 
 

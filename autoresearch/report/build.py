@@ -18,7 +18,7 @@ from autoresearch.report.render import render
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 from autoresearch.study.plan import Plan
-from swarm.config.base import HASHED, canonical_json
+from swarm.config.base import canonical_json
 
 REPORT, CLAIMS, PREREGISTRATION = "report.md", "claims.json", "preregistration.json"
 
@@ -64,4 +64,4 @@ def texts(evidence: Evidence, claims: ClaimSet) -> dict[str, str]:
 
 def hashed_text(plan: Plan) -> str:
     """The text whose sha256 is `plan.digest()`."""
-    return canonical_json(plan.model_dump(mode="json", context=HASHED))
+    return canonical_json(plan.model_dump(mode="json"))

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swarm.config.base import HASHED, JsonValue, Settings, canonical_digest
+from swarm.config.base import JsonValue, Settings, canonical_digest
 from swarm.config.train import TrainConfig
 
 Phase = Literal["pilot", "tuning", "confirm"]
@@ -260,7 +260,7 @@ class Plan(Settings):
 
     def digest(self) -> str:
         """The sha256 that the preregistration carries."""
-        return canonical_digest(self.model_dump(mode="json", context=HASHED))
+        return canonical_digest(self.model_dump(mode="json"))
 
 
 class TrialSpec(Settings):
@@ -280,7 +280,7 @@ class TrialSpec(Settings):
     def id(self) -> str:
         """First 16 hex digits of a sha256 over all that could change the outcome."""
         asked = (self.registration, self.phase, self.round, self.arm, self.task, self.seed)
-        config = self.config.model_dump(mode="json", context=HASHED)
+        config = self.config.model_dump(mode="json")
         return canonical_digest([*asked, config])[:16]
 
 

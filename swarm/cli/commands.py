@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 from swarm import models
 from swarm.cli.config_file import read_file
 from swarm.cli.console import steps_shown
+from swarm.config.base import EVERY
 from swarm.config.extension import check_continues
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import (
@@ -175,7 +176,7 @@ def _ended(config: TrainConfig, folder: Path) -> RunResult | None:
 
 
 def _show(config: TrainConfig, as_json: bool) -> None:
-    document = config.model_dump(mode="json")
+    document = config.model_dump(mode="json", context=EVERY)
     if as_json:
         typer.echo(json.dumps(document, indent=2))
         return

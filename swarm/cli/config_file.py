@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
+from swarm.config.base import EVERY
 from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
 from swarm.config.yaml_file import read_yaml
@@ -85,7 +86,7 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
 
 def _meant(loc: Sequence[int | str]) -> str:
     """The nearest name among those that exist beside a wrong one."""
-    known: Any = TrainConfig().model_dump(mode="json")
+    known: Any = TrainConfig().model_dump(mode="json", context=EVERY)
     for part in loc[:-1]:
         known = known.get(part, {}) if isinstance(known, dict) else {}
     return did_you_mean(str(loc[-1]), known)

@@ -120,8 +120,8 @@ class AlgorithmSettings(Settings):
     def kl_in_loss(self) -> bool:
         return self.kl_coef > 0 and self.kl_placement == "loss"
 
-    def implied(self) -> dict[str, JsonValue]:
-        return {"returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement)}
+    def implied(self) -> Mapping[str, Any]:
+        return {**super().implied(), "returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement)}
 
     def bounds_on_the_sampler(self) -> Iterator[tuple[str, str, float]]:
         """Each bound on a ratio of the learner to the sampler: its path, whether it holds a

@@ -3,20 +3,31 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Field,
     SerializationInfo,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
+from pydantic.config import JsonDict
 
 JsonValue = str | int | float | bool | None
 
-#: The context of a dump that is hashed: `model_dump(mode="json", context=HASHED)`.
-HASHED: Mapping[str, bool] = {"hashed": True}
+#: The context of a dump that holds every setting, those of `added` too.
+EVERY: Mapping[str, bool] = MappingProxyType({"every": True})
+
+_ADDED: JsonDict = {"added": True}
+
+
+def added(default: Any, **field: Any) -> Any:
+    """A setting that came after configs were hashed into registrations. While it holds its default
+    it is left out of dumps, so that what was registered without it keeps its digest."""
+    return Field(default=default, json_schema_extra=_ADDED, **field)
 
 
 class Settings(BaseModel):
@@ -26,21 +37,24 @@ class Settings(BaseModel):
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False
     )
 
-    def implied(self) -> Mapping[str, JsonValue]:
-        """Fields that are younger than stored configs, each with what a config without it means.
-        What is hashed leaves such a field out while it holds that, so that registered plans,
-        trials and runs keep their digests."""
-        return {}
+    def implied(self) -> Mapping[str, Any]:
+        """The settings that stored configs may lack, each with what a config without it means."""
+        return {
+            name: setting.default
+            for name, setting in type(self).model_fields.items()
+            if setting.json_schema_extra == _ADDED
+        }
 
     @model_serializer(mode="wrap")
-    def _leave_out_what_is_implied(
-        self, dump: SerializerFunctionWrapHandler, info: SerializationInfo
+    def _without_what_is_implied(
+        self, dumped: SerializerFunctionWrapHandler, info: SerializationInfo
     ) -> dict[str, Any]:
-        found: dict[str, Any] = dump(self)
-        if info.context == HASHED:
-            for name, meant in self.implied().items():
-                if getattr(self, name) == meant:
-                    found.pop(name, None)
+        found: dict[str, Any] = dumped(self)
+        if info.context == EVERY:
+            return found
+        for name, meant in self.implied().items():
+            if getattr(self, name) == meant:
+                found.pop(name, None)
         return found
 
 

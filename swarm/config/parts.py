@@ -3,16 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from swarm.config.base import JsonValue, Settings
+from swarm.config.base import JsonValue, Settings, added
 
 
 def _most(largest: int, why: str) -> AfterValidator:
@@ -68,11 +61,11 @@ class PolicySettings(Settings):
         default="all",
         description="weights of the blocks; `linear`: all that can be adapted, if not all",
     )
-    start: str = Field(
-        default="", description="weights to start from: an adapter, a model's folder, or a run's"
+    start: str = added(
+        "", description="weights to start from: an adapter, a model's folder, or a run's"
     )
-    start_digest: str = Field(
-        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the weights of `start`"
+    start_digest: str = added(
+        "", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the weights of `start`"
     )
 
     @field_validator("rank", mode="before")
@@ -95,19 +88,10 @@ class TaskSettings(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
-    template: Mapping[str, JsonValue] = Field(
-        default_factory=dict,
+    template: Mapping[str, JsonValue] = added(
+        {},
         description="arguments of the model's chat template, such as enable_thinking",
     )
-
-    @model_serializer(mode="wrap")
-    def _leave_out_what_is_not_asked(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without arguments of a template a config has the digest that it had before there were
-        any."""
-        values: dict[str, Any] = plain(self)
-        if not values.get("template"):
-            values.pop("template", None)
-        return values
 
     @model_validator(mode="before")
     @classmethod

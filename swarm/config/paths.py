@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from swarm.config.base import JsonValue
+from swarm.config.base import EVERY, JsonValue
 
 #: Free-form: arguments of a task and of a chat template. What lies below is not a setting of every
 #: run.
@@ -45,13 +45,13 @@ def leaf_of(path: str) -> str:
 
 def setting(config: BaseModel, path: str) -> JsonValue:
     """The value at a path of a config. Raises KeyError."""
-    value: JsonValue = get(config.model_dump(mode="json"), path)
+    value: JsonValue = get(config.model_dump(mode="json", context=EVERY), path)
     return value
 
 
 def flat(config: BaseModel) -> dict[str, JsonValue]:
     """Every setting of a config by its path, in the config's order, without what is free-form."""
-    found = leaves(config.model_dump(mode="json"))
+    found = leaves(config.model_dump(mode="json", context=EVERY))
     return {path: value for path, value in found if not path.startswith(FREE)}
 
 

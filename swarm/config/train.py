@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from swarm.algorithms import DATA
 from swarm.config import parts
 from swarm.config.algorithm import AlgorithmSettings, returns_for
-from swarm.config.base import HASHED, JsonValue, Settings, canonical_digest, refuse
+from swarm.config.base import EVERY, JsonValue, Settings, canonical_digest, refuse
 from swarm.config.paths import leaves, put
 
 
@@ -62,14 +62,14 @@ class TrainConfig(Settings):
 
     def digest(self) -> str:
         """The sha256 of the canonical JSON of this config."""
-        return canonical_digest(self.model_dump(mode="json", context=HASHED))
+        return canonical_digest(self.model_dump(mode="json"))
 
     def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
         """This config with dotted paths replaced, validated again. Setting `algorithm.name` fills
         the rest of `algorithm`, and what any preset sets under `data`, from that preset, except for
         the other paths in `values`. Setting `algorithm.baseline` alone takes `algorithm.returns`
         with it where the two would exclude each other."""
-        raw = self.model_dump(mode="json")
+        raw = self.model_dump(mode="json", context=EVERY)
         if "algorithm.baseline" in values:
             kept = raw["algorithm"]["returns"]
             raw["algorithm"]["returns"] = returns_for(values["algorithm.baseline"], kept)

@@ -7,7 +7,7 @@
     checkpoints/     see swarm.policy.checkpoint
     checkpoints.url  where they are instead, if elsewhere
     diverged/        the batch that a diverged run could not be trained on; see swarm.disk.trees
-    adapter/         the final weights in PEFT's layout
+    adapter/         the final weights: in PEFT's layout, or all of them in transformers'
     result.json      {"status", "cause", "steps", "seconds"}
     manifest.json    sha256 of every file above but checkpoints, written last: the seal
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from swarm.config.base import EVERY
 from swarm.config.train import TrainConfig
 from swarm.config.yaml_file import read_yaml
 from swarm.disk.folder import CONFIG, write_atomically
@@ -15,7 +16,7 @@ from swarm.errors import Refusal
 def write_config(config: TrainConfig, folder: Path) -> None:
     """Write the resolved config as YAML."""
     text = StringIO()
-    YAML(typ="safe").dump(config.model_dump(mode="json"), text)
+    YAML(typ="safe").dump(config.model_dump(mode="json", context=EVERY), text)
     write_atomically(folder / CONFIG, text.getvalue())
 
 

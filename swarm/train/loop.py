@@ -66,10 +66,10 @@ def train(
     (`swarm.config.extension`; it may be `folder` itself), the records up to its newest valid
     checkpoint are taken over and training goes on from there; without one it starts afresh.
     `checkpoints` is a path or URL to keep them at (`swarm.disk.storage`), by default where `folder`
-    has them. `tell` is given a line on what is adapted. A non-finite loss or gradient
-    ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
-    when it does not continue that of `resume_from`, when `checkpoints` are those of another run,
-    and when `folder` holds a run that is not resumed; RewardFailed when the user's reward fails.
+    has them. `tell` is given a line on what is adapted. A non-finite loss or gradient ends the run
+    as `diverged`, its batch saved. Raises Refusal when the config cannot be run, when it does not
+    continue that of `resume_from`, when `checkpoints` are those of another run, and when `folder`
+    holds a run that is not resumed; RewardFailed when the user's reward fails.
     """
     task = load(config.task)
     config = config.with_values(

@@ -62,14 +62,13 @@ def plan_digest(topic: str, options: Mapping[str, Any]) -> str:
     """sha256 of the plan of a topic, or what it is refused with."""
     from autoresearch.planner.planning import plan_study
     from autoresearch.study.options import StartOptions
-    from swarm.config.base import HASHED
     from swarm.errors import Refusal
 
     try:
         plan = plan_study(StartOptions.model_validate(options)).plan
     except Refusal as error:
         return f"refused: {error}"
-    return digest(plan.model_dump(mode="json", exclude=OF_THE_MACHINE, context=HASHED))
+    return digest(plan.model_dump(mode="json", exclude=OF_THE_MACHINE))
 
 
 def claim_digest(claims: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from swarm.algorithms import PRESETS
 from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.paths import first_difference, flat, setting
 from swarm.config.train import TrainConfig
 
 DEFAULT = TrainConfig()
@@ -187,3 +188,23 @@ def test_the_light_modules_import_nothing_heavy(module: str) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.strip() == "[]"
+
+
+class TestSettingsThatCameLater:
+    """What was registered before them keeps its digest, and its trials their ids."""
+
+    def test_they_are_left_out_while_they_say_nothing(self) -> None:
+        plain, started = TrainConfig(), TrainConfig().with_values({"policy.start": "/a"})
+        assert "start" not in plain.model_dump(mode="json")["policy"]
+        assert started.model_dump(mode="json")["policy"]["start"] == "/a"
+        assert plain.digest() == TrainConfig().with_values({"policy.start": ""}).digest()
+        assert plain.digest() != started.digest()
+        assert TrainConfig.model_validate(started.model_dump(mode="json")) == started
+
+    def test_they_are_settings_like_any_other(self) -> None:
+        assert "policy.start" in flat(TrainConfig())
+        assert setting(TrainConfig(), "policy.start") == ""
+        assert (
+            first_difference(TrainConfig(), TrainConfig().with_values({"policy.start": "/a"}))
+            == "policy.start"
+        )

@@ -27,8 +27,7 @@ def update(model: nn.Module, device: str, dtype: torch.dtype, kind: str = "lora"
     trees = credited_trees(random_groups(0), algorithm, 8, 1)[0]
     Learner(model, policy, optim, algorithm, 0.8, 10).reinforce(trees)
     grads = [p.grad for p in policy.parameters.values() if p.grad is not None]
-    if kind == "lora":
-        assert {g.dtype for g in grads} == {torch.float32}
+    assert {g.dtype for g in grads} == {torch.float32}
     return torch.cat([g.flatten().float().cpu() for g in grads])
 
 
@@ -39,7 +38,8 @@ def test_fp32_equals_the_cpu(random_llama: nn.Module, kind: str) -> None:
     assert (found - truth).norm() <= 1e-4 * truth.norm()
 
 
-def test_a_bf16_base_points_the_same_way(random_llama: nn.Module) -> None:
-    truth = update(random_llama, "cpu", torch.float32)
-    found = update(random_llama, "cuda", torch.bfloat16)
+@pytest.mark.parametrize("kind", ["lora", "full"])
+def test_a_bf16_base_points_the_same_way(random_llama: nn.Module, kind: str) -> None:
+    truth = update(random_llama, "cpu", torch.float32, kind)
+    found = update(random_llama, "cuda", torch.bfloat16, kind)
     assert torch.cosine_similarity(found, truth, dim=0) > 0.98

@@ -11,10 +11,9 @@ from support.models import llama
 from torch import Tensor
 
 from swarm.errors import BadAdapter
-from swarm.policy.adapter_config import CONFIG_FILE, WEIGHTS_FILE
+from swarm.policy.adapter_config import CONFIG_FILE
 from swarm.policy.adapters import load_adapter
 from swarm.policy.lora import AdapterHost
-from swarm.policy.saved_weights import find_weights
 
 BATCH = torch.tensor([[3, 4, 5, 6, 7], [8, 9, 10, 11, 12]])
 
@@ -62,13 +61,6 @@ def test_what_is_read_of_a_variant_is_pefts(settings: dict, tmp_path: Path) -> N
     load_adapter(host, tmp_path, "mine")
     with torch.no_grad(), host.routing.using("mine"):
         torch.testing.assert_close(host.model(BATCH).logits, theirs, atol=1e-5, rtol=1e-5)
-
-
-def test_a_run_leads_to_its_adapter(tmp_path: Path) -> None:
-    written_by_peft(tmp_path / "run" / "adapter")
-    assert find_weights(tmp_path / "run") == find_weights(tmp_path / "run" / "adapter")
-    with pytest.raises(BadAdapter, match=r"holds no adapter_config\.json"):
-        find_weights(tmp_path)
 
 
 class TestRefusals:
@@ -135,9 +127,3 @@ class TestRefusals:
         path.write_text(json.dumps({**settings, "use_twist": True}))
         with pytest.raises(BadAdapter, match="uses use_twist"):
             load_adapter(AdapterHost.wrap(llama()), tmp_path, "two")
-
-    def test_a_pickle(self, tmp_path: Path) -> None:
-        written_by_peft(tmp_path)
-        (tmp_path / WEIGHTS_FILE).rename(tmp_path / "adapter_model.bin")
-        with pytest.raises(BadAdapter, match=r"adapter_model\.bin, a pickle; load it in PEFT"):
-            find_weights(tmp_path)

@@ -1,4 +1,4 @@
-"""All weights of a bf16 model, trained by fp32 masters: as in fp32, but for what activations lose."""
+"""All weights of a bf16 model, trained by fp32 masters: as in fp32 but for rounded activations."""
 
 import copy
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What a run leaves works in the tools that others use, and here: with one model's log-probabilities
+"""What a run leaves works in the tools that others use, and here: with the same log-probabilities
 everywhere, and for every user of the machine."""
 
 import stat
@@ -44,7 +44,7 @@ def law(model: nn.Module) -> Tensor:
 
 
 def test_others_load_it_and_it_is_the_policy(run: Path) -> None:
-    """By its folder alone: an adapter names a base that can be loaded, a model has its tokenizer."""
+    """By its folder alone: an adapter names a base that loads, a model has its tokenizer."""
     base = load_base(ModelSettings(), "cpu")
     before = law(base.host.model)
     if run.name == "lora":
