@@ -140,21 +140,24 @@ def _train(
     from swarm.train.loop import train
 
     usable_device(config.device)
-    with place as folder:
-        if not as_json:
-            typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
-            typer.echo(f"run folder {folder}")
-            if models.folder(config.model.ref) is None:
-                typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
-        with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
-            return folder, train(
-                config,
-                folder,
-                resume_from=earlier,
-                checkpoints=checkpoints,
-                restart=restart,
-                on_step=on_step,
-            )
+    with place as folder, steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
+
+        def begun() -> None:
+            if not as_json:
+                typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
+                typer.echo(f"run folder {folder}")
+                if models.folder(config.model.ref) is None:
+                    typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
+
+        return folder, train(
+            config,
+            folder,
+            resume_from=earlier,
+            checkpoints=checkpoints,
+            restart=restart,
+            on_begin=begun,
+            on_step=on_step,
+        )
 
 
 def _given(out: str | None) -> Path | None:

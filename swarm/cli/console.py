@@ -60,9 +60,13 @@ def steps_shown(steps: int, stream: IO[str], *, silent: bool = False) -> Iterato
     )
     with bar:
         task = bar.add_task("", total=steps)
-        console.print(heading(), style="dim")
+        shown = False
 
         def on_step(step: int, values: Mapping[str, float]) -> None:
+            nonlocal shown
+            if not shown:
+                console.print(heading(), style="dim")
+                shown = True
             console.print(line(step, values))
             bar.update(task, completed=step)
 

@@ -39,8 +39,8 @@ RunStatus = Literal["finished", "diverged", "failed"]
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended. `seconds` is training time over all attempts. `exact`: all of it was under one
-    fingerprint, so that it repeats an unbroken run bit for bit."""
+    """How a run ended. `seconds` is training time over all attempts. `exact`: all was under
+    one fingerprint, so that it repeats an unbroken run bit for bit."""
 
     status: RunStatus
     steps: int

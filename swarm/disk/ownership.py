@@ -27,7 +27,7 @@ from swarm.errors import BadFolder, InfrastructureError
 
 _NAME = re.compile(r"\.owner-(\d+)")
 _FIRST = ".owner-1"
-_TRIES = 100
+_TRIES, _PATIENT = 100, 5
 
 #: What passes, and is no fault of the place: a disk that is full or failing.
 _PASSING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
@@ -132,8 +132,13 @@ def _is_new(folder: Path, made: list[Path]) -> bool:
 
 def _take(folder: Path, made: list[Path]) -> Ownership:
     """Become the folder's next owner. Folders that had to be made are added to `made`."""
-    for _ in range(_TRIES):
-        _make(folder, made)
+    for tried in range(_TRIES):
+        try:
+            _make(folder, made)
+        except FileNotFoundError:  # removed again by one that was refused, or there for good
+            if tried == _PATIENT:
+                raise
+            continue
         before = _newest(folder)
         living = owner_of(folder)
         if living is not None:

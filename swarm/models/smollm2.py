@@ -52,7 +52,10 @@ def path(package: Package = PACKAGE) -> Path:
 
 
 def is_present(package: Package = PACKAGE) -> bool:
-    return is_made(path(package))
+    try:
+        return is_made(path(package))
+    except ModelUnavailable:  # no home, so nothing in it
+        return False
 
 
 def add(tell: Tell = lambda stage: None, package: Package = PACKAGE) -> Path:

@@ -60,7 +60,7 @@ class Survey:
 
 
 def survey(storage: Storage) -> Survey:
-    """Look for the checkpoint to go on from. Raises BadStorage where the storage does not answer."""
+    """Look for the checkpoint to go on from. Raises BadStorage where it cannot be read."""
     damaged: list[int] = []
     for step in reversed(_steps(storage)):
         hashes = storage.hashes(name_of(step))

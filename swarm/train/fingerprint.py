@@ -54,11 +54,10 @@ def attempt_fingerprint(config: TrainConfig, device: str) -> dict[str, Any]:
 
 
 def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """`{name: [was, now]}` of the entries that decide numbers and differ; None where one lacks it."""
+    """`{name: [was, now]}` of the entries that decide numbers and differ; None if one lacks it."""
     names = sorted((was.keys() | now.keys()) - NOTED)
-    return {
-        name: [was.get(name), now.get(name)] for name in names if was.get(name) != now.get(name)
-    }
+    pairs = {name: [was.get(name), now.get(name)] for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def told(differing: Mapping[str, Sequence[Any]]) -> str:

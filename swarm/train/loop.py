@@ -57,6 +57,7 @@ def train(
     resume_from: Path | None = None,
     checkpoints: str | None = None,
     restart: str = "",
+    on_begin: Callable[[], None] | None = None,
     on_step: OnStep | None = None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), which this process owns meanwhile, seal it,
@@ -65,18 +66,21 @@ def train(
     With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
     itself), the records up to its newest valid checkpoint are taken over and training goes on from
     there; where it had not written one yet, it starts afresh. `restart` is the reason to start over
-    whatever checkpoints there are. `checkpoints` is a path or URL to keep them
-    at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
-    ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
-    when `resume_from` had another, when `checkpoints` are those of another run, when `folder`
-    holds a run that is not resumed, when another process writes it (BadFolder), and when none of
-    the checkpoints that were written loads (CheckpointsLost); RewardFailed when the user's reward
-    fails; WriteFailed when the disk or the storage fails, and what was saved is kept.
+    whatever checkpoints there are. `on_begin` is called before the model loads. `checkpoints` is a
+    path or URL to keep them at (`swarm.disk.storage`), by default where `folder` has them.
+
+    A non-finite loss or gradient ends the run as `diverged`, its batch saved. Raises Refusal when
+    the config cannot be run, when `resume_from` had another, when `checkpoints` are those of
+    another run, when `folder` holds a run that is not resumed, when another process writes it
+    (BadFolder), and when none of the checkpoints that were written loads (CheckpointsLost);
+    RewardFailed when the user's reward fails; WriteFailed when the disk or the storage fails.
     """
     task = load(config.task)
     config = config.with_values({"task.digest": task.digest})
     with owned(folder) as ownership:
         beginning = begin(config, folder, resume_from, checkpoints, restart)
+        if on_begin is not None:
+            on_begin()
         run = _Run(config, task, ownership, beginning, on_step)
         try:
             return run.to_its_end()

@@ -207,7 +207,7 @@ class TestBadInput:
             (["--out", "small.yaml"], "out: "),
             (["--checkpoints", "nowhere://x"], "checkpoints: nowhere://x cannot be used"),
             (["--checkpoints", "small.yaml"], "give a place that can be written to"),
-            (["--resume"], "out: --resume needs the folder of a run"),
+            (["--resume"], "out: --resume and --restart need the folder of a run"),
         ],
     )
     def test_it_is_one_line_that_names_the_field(
