@@ -85,7 +85,7 @@ class _Wave:
     trials: dict[str, TrialFacts]
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
-    unseen: bool = False  # MLflow no longer shows what happens
+    unseen: bool = False  # MLflow did not show what happens, at least for a while
     defect: str = ""  # of the user's task or reward
 
     @property
@@ -134,7 +134,7 @@ class _Wave:
         if problem and not self.unseen:
             self.unseen = True
             if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
-                self.observer.note(f"MLflow is no longer written: {problem}")
+                self.observer.note(f"MLflow is not written for now: {problem}")
 
     def end(self, job: str, outcome: Outcome) -> None:
         """Take note of an attempt whose process has ended."""

@@ -114,9 +114,9 @@ def _cache(file: Path, config: RunnableConfig) -> sqlite3.Connection:
 
 
 def _drop(file: Path) -> None:
-    for path in (file, *(file.with_name(f"{file.name}-{end}") for end in ("wal", "shm", "journal"))):
+    for end in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
-            path.unlink(missing_ok=True)
+            file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
 
 
 class LatestOnly(SqliteSaver):

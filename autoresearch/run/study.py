@@ -124,7 +124,7 @@ def run_study(
             observer.plan(facts.plan)
         observer.trials(facts.trials)
         metrics = metrics_of(facts.plan) if facts.plan is not None else ()
-        with Projector(home, study, facts.topic, metrics) as projector:
+        with Projector(home, study, facts.topic, metrics, facts.trials) as projector:
             with _recorded(ledger, study) as ending:
                 if facts.plan is not None:
                     models.ensure(facts.plan.model)
@@ -139,6 +139,10 @@ def run_study(
                     import_module(_GRAPH).run_graph(context)
             verdicts = {row["hypothesis"]: row["verdict"] for row in ledger.verdicts(study)}
             projector.study_ended(ledger.facts(study).status, verdicts)
+        if projector.problem:
+            text = f"MLflow lacks part of the study ({projector.problem})"
+            ledger.add_event(study, "mlflow-lacks", text=text)
+            observer.note(f"{text}; add it with: autoresearch mlflow {study}")
         wall = time.monotonic() - clock
         busy = busy_seconds(ledger.facts(study).trials, since=began)
         outside = max(0.0, 1 - busy / wall)  # the share of this process' time without a trial

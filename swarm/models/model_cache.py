@@ -36,7 +36,8 @@ def is_made(target: Path) -> bool:
             head = file.read(8)
             size = int.from_bytes(head, "little")
             tensors = json.loads(file.read(size)) if size < weights.stat().st_size else None
-        ends = [entry["data_offsets"][1] for name, entry in tensors.items() if name != "__metadata__"]
+        tensors.pop("__metadata__", None)
+        ends = [tensor["data_offsets"][1] for tensor in tensors.values()]
         return weights.stat().st_size == len(head) + size + max(ends, default=0)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False

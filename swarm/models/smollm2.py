@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swarm.config.base import canonical_digest
-from swarm.errors import FetchFailed
+from swarm.errors import FetchFailed, ModelUnavailable
 from swarm.models.model_cache import cache_folder, is_made, make_once
 
 NAME = "smollm2-135m-instruct"
