@@ -123,13 +123,9 @@ class WriteFailed(InfrastructureError):
 class RayUnreachable(InfrastructureError, Refusal):
     """No Ray cluster answers at the address given."""
 
-    def __init__(self, address: str, problem: str) -> None:
-        Refusal.__init__(
-            self,
-            f"--ray-address {address}",
-            problem,
-            "start one with `ray start --head`, or leave the option out to use this machine",
-        )
+    def __init__(self, address: str, problem: str, next_step: str = "") -> None:
+        start = "start one with `ray start --head`, or leave the option out to use this machine"
+        Refusal.__init__(self, f"--ray-address {address}", problem, next_step or start)
         self.address = address
 
 
