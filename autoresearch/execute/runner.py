@@ -201,6 +201,7 @@ class _Wave:
         if left == "pending":
             self.waiting.appendleft(trial.spec.id)
         self.projector.show(trial.spec, attempt)
+        self._note_inexact(trial.spec, attempt)
         if attempt.charged and status in ("failed", "lost"):
             self._report_failure(trial.spec, attempt, retried=left == "pending")
         self._show()
@@ -227,6 +228,14 @@ class _Wave:
         )
         then = "trying again from its last checkpoint" if retried else "given up"
         self.observer.note(f"{spec.arm} seed {spec.seed}: {attempt.cause}; {then}")
+
+    def _note_inexact(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
+        result = read_result(attempt.folder) if attempt.manifest else None
+        if result is None or result.exact:
+            return
+        text = f"{spec.arm} seed {spec.seed} was resumed under another fingerprint (exact: false)"
+        if self.ledger.add_event(self.study, "deviation", once=spec.id, text=text):
+            self.observer.note(text)
 
     def _read(self, following: Following, *, ended: bool = False) -> None:
         """Pass on the rows that an attempt wrote since the last look, and what is wrong in them."""

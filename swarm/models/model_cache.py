@@ -35,7 +35,7 @@ def is_made(target: Path) -> bool:
         with weights.open("rb") as file:
             head = file.read(8)
             size = int.from_bytes(head, "little")
-            tensors = json.loads(file.read(size)) if size < weights.stat().st_size else None
+            tensors = json.loads(file.read(size) if size < weights.stat().st_size else b"")
         tensors.pop("__metadata__", None)
         ends = [tensor["data_offsets"][1] for tensor in tensors.values()]
         return weights.stat().st_size == len(head) + size + max(ends, default=0)
