@@ -85,7 +85,7 @@ def an_owner() -> None:
 
 def unreadable() -> None:
     """Where a set's file should be is a folder."""
-    Path("far/run/manifest.json").mkdir(parents=True)
+    Path("far/run/run.json").mkdir(parents=True)
 
 
 def checkpoints_that_are_gone() -> None:
