@@ -6,12 +6,18 @@ are given in one place, `swarm.cli.main`.
 """
 
 import difflib
+import errno
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 _CUTOFF = 0.6
+
+#: What a full, failing or closed disk says: not the program's fault, and it may pass.
+OF_THE_DISK = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES, errno.ESTALE}
+)
 
 
 class Refusal(Exception):
@@ -66,6 +72,18 @@ class BadStorage(Refusal):
         super().__init__("checkpoints", f"{address} cannot be used ({why})", next_step)
 
 
+class CheckpointsLost(BadStorage):
+    """A run has written checkpoints, and none of them can be loaded: going on would be starting
+    over. `problem` tells what cannot be reached from what is damaged or gone."""
+
+
+class BadFolder(Refusal):
+    """A run folder that cannot be made or written, or that another process writes."""
+
+    def __init__(self, problem: str, next_step: str) -> None:
+        super().__init__("out", problem, next_step)
+
+
 class RewardFailed(Exception):
     """A user's function raised, or returned what is not a score. It ends the run: a defect of the
     reward must never be trained on as if it were a reward."""
@@ -88,16 +106,26 @@ class InfrastructureError(Exception):
     """The machinery failed; no result is touched, and what ran can be resumed."""
 
 
+class WriteFailed(InfrastructureError):
+    """A disk or storage took no more of a run while it trained; `field` is the place."""
+
+    def __init__(self, place: object, cause: Exception | str, next_step: str) -> None:
+        why = getattr(cause, "strerror", None) or str(cause)
+        self.field = str(place)
+        self.problem = " ".join(why.split()) or type(cause).__name__
+        self.next_step = next_step
+        super().__init__(f"{self.field}: {self.problem}; {next_step}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.field, self.problem, self.next_step)
+
+
 class RayUnreachable(InfrastructureError, Refusal):
     """No Ray cluster answers at the address given."""
 
-    def __init__(self, address: str, problem: str) -> None:
-        Refusal.__init__(
-            self,
-            f"--ray-address {address}",
-            problem,
-            "start one with `ray start --head`, or leave the option out to use this machine",
-        )
+    def __init__(self, address: str, problem: str, next_step: str = "") -> None:
+        start = "start one with `ray start --head`, or leave the option out to use this machine"
+        Refusal.__init__(self, f"--ray-address {address}", problem, next_step or start)
         self.address = address
 
 

@@ -31,6 +31,9 @@ class Commands(LazyGroup):
             ".ui:ui",
             "Start MLflow's UI and print the page of the newest study's runs; Ctrl-C ends it.",
         ),
+        "mlflow": Entry(
+            ".mlflow:mlflow", "Add what MLflow lacks of a study, from its run folders."
+        ),
         "doctor": Entry(
             ".doctor:doctor",
             "Check Python, torch, Ray, MLflow, the ledger, disk and models. "

@@ -33,6 +33,7 @@ def as_document(facts: StudyFacts, verdicts: Rows, driven: bool, home: Home) -> 
         "cause": facts.cause,
         "stage": facts.stage,
         "registration": facts.registration,
+        "exact": facts.exact,
         "trials": {s: sum(t.status == s for t in facts.trials) for s in _COUNTED},
         "arms": [
             {"id": arm.arm, "ended": arm.ended, "total": arm.total, "mean": arm.mean, "n": arm.n}
@@ -66,6 +67,11 @@ def render(facts: StudyFacts, verdicts: Rows, driven: bool) -> RenderableType:
         arm_table(progress, narrow=True),
         Text(),
         track(facts.stage),
+    ]
+    parts += [
+        Text(event["detail"]["text"], "yellow")
+        for event in facts.events
+        if "exact: false" in str(event["detail"].get("text", ""))
     ]
     if verdicts:
         parts += [Text(), *(verdict_line(outcome(row)) for row in verdicts)]

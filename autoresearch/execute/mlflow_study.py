@@ -72,6 +72,16 @@ class MlflowStudy:
                 self._client.set_tag(run.id, "autoresearch.cause", attempt.cause)
             self._experiment.end(run, attempt.status, attempt.started_at + attempt.seconds)
 
+    def ended(self) -> set[tuple[str, int, str]]:
+        """Trial, number and status of each attempt that is here to its end."""
+        found: set[tuple[str, int, str]] = set()
+        for run in self._experiment.runs({"autoresearch.kind": "attempt"}):
+            tags = run.data.tags
+            if run.info.status != "RUNNING" and "autoresearch.status" in tags:
+                attempt = int(tags["autoresearch.attempt"])
+                found.add((tags["autoresearch.trial"], attempt, tags["autoresearch.status"]))
+        return found
+
     def end_study(self, status: str, verdicts: Mapping[str, str], folder: Path) -> None:
         """Close the parent run: FINISHED when `status` is "done".
 

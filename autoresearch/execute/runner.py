@@ -85,7 +85,7 @@ class _Wave:
     trials: dict[str, TrialFacts]
     waiting: deque[str] = field(default_factory=deque)
     running: dict[str, Following] = field(default_factory=dict)
-    unseen: bool = False  # MLflow no longer shows what happens
+    unseen: bool = False  # MLflow did not show what happens, at least for a while
     defect: str = ""  # of the user's task or reward
 
     @property
@@ -134,7 +134,7 @@ class _Wave:
         if problem and not self.unseen:
             self.unseen = True
             if self.ledger.add_event(self.study, "mlflow-failed", once="mlflow", cause=problem):
-                self.observer.note(f"MLflow is no longer written: {problem}")
+                self.observer.note(f"MLflow is not written for now: {problem}")
 
     def end(self, job: str, outcome: Outcome) -> None:
         """Take note of an attempt whose process has ended."""
@@ -201,6 +201,7 @@ class _Wave:
         if left == "pending":
             self.waiting.appendleft(trial.spec.id)
         self.projector.show(trial.spec, attempt)
+        self._note_inexact(trial.spec, attempt)
         if attempt.charged and status in ("failed", "lost"):
             self._report_failure(trial.spec, attempt, retried=left == "pending")
         self._show()
@@ -227,6 +228,14 @@ class _Wave:
         )
         then = "trying again from its last checkpoint" if retried else "given up"
         self.observer.note(f"{spec.arm} seed {spec.seed}: {attempt.cause}; {then}")
+
+    def _note_inexact(self, spec: TrialSpec, attempt: AttemptFacts) -> None:
+        result = read_result(attempt.folder) if attempt.manifest else None
+        if result is None or result.exact:
+            return
+        text = f"{spec.arm} seed {spec.seed} was resumed under another fingerprint (exact: false)"
+        if self.ledger.add_event(self.study, "deviation", once=spec.id, text=text):
+            self.observer.note(text)
 
     def _read(self, following: Following, *, ended: bool = False) -> None:
         """Pass on the rows that an attempt wrote since the last look, and what is wrong in them."""

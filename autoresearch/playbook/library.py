@@ -14,6 +14,7 @@ from autoresearch.playbook.document import Document, read
 from autoresearch.playbook.problems import MalformedPlaybook, Problem
 from autoresearch.playbook.schema import Playbook
 from autoresearch.playbook.validate import validate
+from swarm.disk.user_paths import home_folder
 from swarm.errors import Refusal, did_you_mean
 
 Origin = Literal["project", "user", "built-in"]
@@ -50,13 +51,11 @@ class Library:
     @classmethod
     def locate(cls, cwd: Path | None = None) -> "Library":
         """The library as seen from a working folder, by default the process' own."""
-        return cls(
-            (
-                ("project", (cwd or Path.cwd()) / "playbooks"),
-                ("user", Path.home() / ".autoresearch" / "playbooks"),
-                ("built-in", BUILT_IN),
-            )
-        )
+        folders: list[tuple[Origin, Path]] = [("project", (cwd or Path.cwd()) / "playbooks")]
+        home = home_folder()
+        if home is not None:
+            folders.append(("user", home / ".autoresearch" / "playbooks"))
+        return cls((*folders, ("built-in", BUILT_IN)))
 
     def infos(self) -> list[PlaybookInfo]:
         """Every playbook that is not abstract, broken ones included, in search order."""
@@ -100,7 +99,13 @@ class Library:
         """Origin and file of every playbook by stem; the first folder that has one wins."""
         files: Files = {}
         for origin, folder in self.folders:
-            for path in _ours(folder):
+            try:
+                found = list(_ours(folder))
+            except PermissionError:
+                if origin == "user":  # nobody asked for it: as if it were not there
+                    continue
+                raise
+            for path in found:
                 files.setdefault(path.stem, (origin, path))
         return files
 

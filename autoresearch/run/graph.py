@@ -7,7 +7,8 @@ it agrees with the ledger, and otherwise the graph is entered at the ledger's st
 import os
 import sqlite3
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import TypedDict
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
@@ -69,14 +70,12 @@ def run_graph(context: StudyContext) -> None:
 
     Raises what a node raises, and RuntimeError if the graph ends before the study does.
     """
-    with closing(
-        sqlite3.connect(context.home.graph_file(context.study), check_same_thread=False)
-    ) as db:
+    config: RunnableConfig = {
+        "configurable": {"thread_id": context.study},
+        "recursion_limit": RECURSION_LIMIT,
+    }
+    with closing(_cache(context.home.graph_file(context.study), config)) as db:
         graph = _build(LatestOnly(db))
-        config: RunnableConfig = {
-            "configurable": {"thread_id": context.study},
-            "recursion_limit": RECURSION_LIMIT,
-        }
         saved = graph.get_state(config)
         stage = context.facts().stage
         if stage == "done":
@@ -87,6 +86,37 @@ def run_graph(context: StudyContext) -> None:
     ended = context.facts().stage
     if ended != "done":
         raise RuntimeError(f"the graph of study {context.study} ended at stage {ended!r}")
+
+
+def _cache(file: Path, config: RunnableConfig) -> sqlite3.Connection:
+    """The checkpoint's database. One that cannot be read is dropped, for the ledger has all of it;
+    what cannot be dropped is left alone, and the checkpoint is kept in memory."""
+    for place in (file, file, ":memory:"):
+        try:
+            db = sqlite3.connect(place, check_same_thread=False)
+        except sqlite3.Error:  # a folder, or a file of someone else
+            _drop(file)
+            continue
+        try:
+            (broken,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if broken == "ok":
+                saver = LatestOnly(db)
+                saver.setup()
+                saver.get_tuple(config)
+                with db:  # may it be written?
+                    db.execute("DELETE FROM writes WHERE 0")
+                return db
+        except Exception:  # whatever it holds, it is not what LangGraph wrote
+            pass
+        db.close()
+        _drop(file)
+    raise RuntimeError("SQLite keeps no database in memory")
+
+
+def _drop(file: Path) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        with suppress(OSError):
+            file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
 
 
 class LatestOnly(SqliteSaver):

@@ -27,7 +27,7 @@ from autoresearch.run.stages import VerificationFailed
 from autoresearch.study.budget import Budget
 from autoresearch.study.endings import BudgetExhausted, Leased, Paused, TaskFailed
 from autoresearch.study.facts import StudyFacts, busy_seconds
-from autoresearch.study.fingerprint import is_of_an_earlier_version
+from autoresearch.study.fingerprint import is_of_an_earlier_version, study_fingerprint
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger, StudyStatus
 from autoresearch.study.options import StartOptions, start_command
@@ -36,6 +36,7 @@ from swarm import models
 from swarm.cluster.actor import TRAIN
 from swarm.cluster.cluster import Cluster
 from swarm.errors import InfrastructureError, Refusal
+from swarm.train.fingerprint import differences, told
 
 End = Literal["done", "failed", "paused", "budget"]
 EXIT_CODES: Mapping[End, int] = {"done": 0, "failed": 1, "paused": 3, "budget": 4}
@@ -124,7 +125,7 @@ def run_study(
             observer.plan(facts.plan)
         observer.trials(facts.trials)
         metrics = metrics_of(facts.plan) if facts.plan is not None else ()
-        with Projector(home, study, facts.topic, metrics) as projector:
+        with Projector(home, study, facts.topic, metrics, facts.trials) as projector:
             with _recorded(ledger, study) as ending:
                 if facts.plan is not None:
                     models.ensure(facts.plan.model)
@@ -136,9 +137,14 @@ def run_study(
                     context = StudyContext(
                         study, ledger, home, cluster, projector, budget, stop, observer
                     )
+                    _note_changes(context, facts)
                     import_module(_GRAPH).run_graph(context)
             verdicts = {row["hypothesis"]: row["verdict"] for row in ledger.verdicts(study)}
             projector.study_ended(ledger.facts(study).status, verdicts)
+        if projector.problem:
+            text = f"MLflow lacks part of the study ({projector.problem})"
+            ledger.add_event(study, "mlflow-lacks", text=text)
+            observer.note(f"{text}; add it with: autoresearch mlflow {study}")
         wall = time.monotonic() - clock
         busy = busy_seconds(ledger.facts(study).trials, since=began)
         outside = max(0.0, 1 - busy / wall)  # the share of this process' time without a trial
@@ -147,6 +153,20 @@ def run_study(
         summary = summarise(ledger, home, ledger.facts(study), ending, wall)
     observer.finished(summary.json())
     return summary
+
+
+def _note_changes(context: StudyContext, facts: StudyFacts) -> None:
+    """Where a study goes on under other versions, code or processor than it was registered under,
+    say so: in its events, and as a deviation in its report."""
+    recorded = facts.records.get("fingerprint")
+    if facts.plan is None or recorded is None:
+        return
+    changed = differences(recorded, study_fingerprint(facts.plan))
+    if changed:
+        text = f"it went on under another fingerprint (exact: false): {told(changed)}"
+        noted = context.ledger.add_event(context.study, "deviation", once=text, text=text)
+        if noted:
+            context.observer.note(text)
 
 
 @dataclass

@@ -66,6 +66,7 @@ def connect(file: Path) -> sqlite3.Connection:
         try:
             db = _open(str(file))
             version = db.execute("PRAGMA user_version").fetchone()[0]
+            _refuse_foreign(db, file, version)
         except sqlite3.DatabaseError as error:
             problem = f"{file} is not an SQLite file ({error})"
             raise Refusal("ledger", problem, _ELSEWHERE) from error
@@ -82,12 +83,24 @@ def connect(file: Path) -> sqlite3.Connection:
     return db
 
 
+def _refuse_foreign(db: sqlite3.Connection, file: Path, version: int) -> None:
+    """Raise Refusal for the database of another program: tables of its own, or none of ours."""
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    ours = {"studies", "records", "trials", "attempts", "events", "leases"}
+    if tables if version == 0 else version <= VERSION and not ours <= tables:
+        db.close()
+        raise Refusal("ledger", f"{file} is the database of another program", _ELSEWHERE)
+
+
 def create(file: Path) -> None:
-    """Create the ledger file unless it exists. Two processes may do it at once."""
+    """Create the ledger file unless it exists. Two processes may do it at once. Raises Refusal for
+    the database of another program."""
     file.parent.mkdir(parents=True, exist_ok=True)
     db = _open(str(file))
     try:
-        if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            _refuse_foreign(db, file, version)
             db.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         # Locked only while another process does the same.
         with suppress(sqlite3.OperationalError):

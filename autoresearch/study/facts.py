@@ -87,6 +87,12 @@ class StudyFacts:
     trials: tuple[TrialFacts, ...] = ()
     events: tuple[Mapping[str, Any], ...] = ()
 
+    @property
+    def exact(self) -> bool:
+        """Whether all of it, as far as it noted, ran under one fingerprint."""
+        texts = (str(e["detail"].get("text", "")) for e in self.events)
+        return not any("exact: false" in text for text in texts)
+
     def of_phase(self, phase: str) -> tuple[TrialFacts, ...]:
         return tuple(t for t in self.trials if t.spec.phase == phase)
 

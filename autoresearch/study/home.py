@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from swarm.disk.user_paths import expanded
 from swarm.errors import Refusal
 
 
@@ -17,9 +18,15 @@ class Home:
 
     @classmethod
     def locate(cls, env: Mapping[str, str], cwd: Path) -> "Home":
-        """`AUTORESEARCH_HOME` if it is set and not empty, else the working folder."""
+        """`AUTORESEARCH_HOME` if it is set and not empty, else the working folder. Raises Refusal
+        for links in a circle."""
         named = env.get("AUTORESEARCH_HOME", "")
-        return cls((cwd / Path(named).expanduser() if named else cwd).resolve())
+        try:
+            return cls((cwd / expanded(named) if named else cwd).resolve())
+        except (RuntimeError, OSError):  # Python up to 3.12, and from 3.13 on
+            raise Refusal(
+                "AUTORESEARCH_HOME", f"{named} is a link that leads nowhere", "name a folder"
+            ) from None
 
     @property
     def runs(self) -> Path:

@@ -16,6 +16,7 @@ from autoresearch.study import database, lease, ledger_rows
 from autoresearch.study.facts import AttemptFacts, Stage, StudyFacts, TrialStatus
 from autoresearch.study.home import Home
 from autoresearch.study.plan import Plan, TrialSpec
+from swarm.disk.holder import Holder
 from swarm.errors import Refusal
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Ledger:
         database.create(self._home.ledger_file)
         self._db.close()
         self._db = database.connect(self._home.ledger_file)
-        token = lease.acquire(self._db, study, lease.Holder.current(), time.time())
+        token = lease.acquire(self._db, study, Holder.current(), time.time())
         self._tokens[study] = token
         try:
             with lease.beating(self._home.ledger_file, study, token):
@@ -90,7 +91,7 @@ class Ledger:
 
     def is_driven(self, study: str) -> bool:
         """Whether a living process holds the study."""
-        return lease.living(self._db, study, lease.Holder.current(), time.time()) is not None
+        return lease.living(self._db, study, Holder.current(), time.time()) is not None
 
     def verdicts(self, study: str) -> list[dict[str, Any]]:
         """The rows of the last `save_verdicts`."""

@@ -3,7 +3,8 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
@@ -22,23 +23,25 @@ from swarm.disk.folder import (
     ADAPTER,
     CONFIG,
     DIVERGED,
+    EVENTS,
     METRICS,
     RunResult,
     manifest_digest,
     read_result,
+    read_rows,
     read_series,
 )
+from swarm.disk.ownership import check_place, unused
 from swarm.disk.run_config import read_config
 from swarm.disk.storage import Storage
-from swarm.errors import Refusal
+from swarm.errors import BadStorage, Refusal
 
 FAILED = 1
 
 FILE = typer.Argument(..., help="YAML file of a TrainConfig; an empty one takes all defaults.")
-OUT = typer.Option(None, help="Run folder. Default: a new one below runs/swarm.")
-RESUME = typer.Option(
-    False, help="Go on in --out from its last checkpoint, to more steps if they are set."
-)
+OUT = typer.Option(None, metavar="FOLDER", help="Run folder. Default: a new one below runs/swarm.")
+RESUME = typer.Option(False, help="Go on in --out from its last checkpoint.")
+RESTART = typer.Option(False, help="Start over in --out: what its run has saved is erased.")
 CHECKPOINTS = typer.Option(
     None,
     metavar="URL",
@@ -54,23 +57,31 @@ def _trainer(about: str, *, supervised: bool) -> Callable[..., None]:
 
     def command(
         config: Path = FILE,
-        out: Path | None = OUT,
+        out: str | None = OUT,
         resume: bool = RESUME,
+        restart: bool = RESTART,
         checkpoints: str | None = CHECKPOINTS,
         dry_run: bool = DRY_RUN,
         set_: list[str] = SET,
         as_json: bool = JSON,
     ) -> None:
         resolved = read_file(config, set_, supervised=supervised)
-        folder = _resumed(resolved, out) if resume else _fresh(resolved, config, out)
+        given = _given(out)
+        again = _resumed(resolved, given) if resume or restart else None
+        place = _fresh(resolved, config, given) if again is None else nullcontext(again)
         if checkpoints is not None:
-            Storage(checkpoints).check_writable()
+            _check_lasting(checkpoints)
         if dry_run:
             _show(resolved, as_json)
             return
-        ended = _ended(resolved, folder) if resume else None
-        result = ended or _train(resolved, folder, resume, checkpoints, as_json)
-        _show_end(folder, result, as_json)
+        if again is not None and not restart and manifest_digest(again):
+            result = read_result(again)
+        else:
+            result = None
+        if again is None or result is None:
+            why = "asked for with --restart" if restart else ""
+            again, result = _train(resolved, place, again, checkpoints, why, as_json)
+        _show_end(again, result, as_json)
         if result.status != "finished":
             raise typer.Exit(FAILED)
 
@@ -119,52 +130,78 @@ def evaluate(
 
 
 def _train(
-    config: TrainConfig, folder: Path, resume: bool, checkpoints: str | None, as_json: bool
-) -> RunResult:
+    config: TrainConfig,
+    place: AbstractContextManager[Path],
+    earlier: Path | None,
+    checkpoints: str | None,
+    restart: str,
+    as_json: bool,
+) -> tuple[Path, RunResult]:
+    """Train in the folder of `place`, going on from `earlier`."""
     _quiet()
     from swarm.policy.base_model import usable_device
     from swarm.train.loop import train
 
     usable_device(config.device)
-    if not as_json:
-        typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
-        typer.echo(f"run folder {folder}")
-        if models.folder(config.model.ref) is None:
-            typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
-    with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
-        return train(
+    with place as folder, steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
+
+        def begun() -> None:
+            if not as_json:
+                typer.echo(f"{config.algorithm.name} on {config.task.ref} with {config.model.ref}")
+                typer.echo(f"run folder {folder}")
+                if models.folder(config.model.ref) is None:
+                    typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
+
+        return folder, train(
             config,
             folder,
-            resume_from=folder if resume else None,
+            resume_from=earlier,
             checkpoints=checkpoints,
+            restart=restart,
+            on_begin=begun,
             on_step=on_step,
             tell=(lambda line: None) if as_json else typer.echo,
         )
 
 
-def _fresh(config: TrainConfig, file: Path, out: Path | None) -> Path:
+def _given(out: str | None) -> Path | None:
+    """The folder that `--out` names."""
+    if out is not None and not out.strip():
+        raise Refusal("out", "it names no folder", "give one, or leave --out out")
+    return None if out is None else Path(out)
+
+
+def _check_lasting(checkpoints: str) -> None:
+    """Refuse a place that cannot be written, or that ends with this process."""
+    if checkpoints.startswith("memory:"):
+        raise BadStorage(checkpoints, "it is gone when this process ends", "give a folder or URL")
+    Storage(checkpoints).check_writable()
+
+
+def _fresh(config: TrainConfig, file: Path, out: Path | None) -> AbstractContextManager[Path]:
     """The folder asked for, if it holds no run; else a new one named after file and config."""
     if out is not None:
-        parent = next(path for path in (out, *out.absolute().parents) if path.exists())
-        if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-            raise Refusal(
-                "out", f"{parent} is not a folder that can be written", "choose another folder"
-            )
+        check_place(out)
         if (out / METRICS).exists():
-            raise Refusal("out", f"{out} holds a run", "add --resume, or choose another folder")
-        return out
+            problem = f"{out} holds a run"
+            raise Refusal("out", problem, "add --resume or --restart, or choose another folder")
+        return nullcontext(out)
     task = Path(config.task.ref.rpartition("/")[2]).name.replace(":", "-")
-    name = f"{file.stem}-{config.algorithm.name}-{task}-seed{config.seed}"
     runs = Path("runs") / "swarm"
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(folder for folder in (runs / each for each in names) if not folder.exists())
+    check_place(runs)
+    name = f"{file.stem}-{config.algorithm.name}-{task}-seed{config.seed}"
+    return unused(runs / (name if number == 1 else f"{name}-{number}") for number in count(1))
 
 
 def _resumed(config: TrainConfig, out: Path | None) -> Path:
     """The folder of the run to go on with, trained so far with a config that this one continues."""
     if out is None or not (out / CONFIG).is_file():
-        raise Refusal("out", "--resume needs the folder of a run", "give it with --out FOLDER")
-    check_continues(read_config(out), config, out)
+        raise Refusal(
+            "out", "--resume and --restart need the folder of a run", "give it with --out FOLDER"
+        )
+    changed = first_difference(read_config(out), config)
+    if changed is not None:
+        raise Refusal(changed, f"{out} was started with another value", "train into a new folder")
     return out
 
 
@@ -201,9 +238,26 @@ def _show_end(folder: Path, result: RunResult, as_json: bool) -> None:
     typer.echo(f"{result.status} after {result.steps} steps, {result.seconds:.0f} s{cause}")
     if first is not None and last is not None:
         typer.echo(f"held-out accuracy {first:.3f} before, {last:.3f} now")
+    for line in _passed_over(folder):
+        typer.echo(line)
     typer.echo(f"weights {folder / ADAPTER}")
     if result.status == "diverged":
         typer.echo(f"the batch that broke it {folder / DIVERGED}")
+
+
+def _passed_over(folder: Path) -> Iterator[str]:
+    """What sets the run apart from one without a break, a line each, since it last began."""
+    lines: list[str] = []
+    for row in read_rows(folder / EVENTS):
+        detail = row["detail"]
+        if row["kind"] == "started":
+            lines = []
+        elif row["kind"] == "damaged":
+            steps = ", ".join(map(str, detail["steps"]))
+            lines.append(f"the checkpoint of step {steps} is damaged; an earlier one was taken")
+        elif row["kind"] == "inexact":
+            lines.append(f"not exact (exact: false) after step {detail['step']}: {detail['text']}")
+    yield from lines
 
 
 def _quiet() -> None:

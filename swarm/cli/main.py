@@ -13,7 +13,13 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
-from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed
+from swarm.errors import (
+    OF_THE_DISK,
+    FetchFailed,
+    InfrastructureError,
+    Refusal,
+    RewardFailed,
+)
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -22,9 +28,6 @@ LONGEST = 80
 
 #: Paths that cannot be those of files: the user's to correct.
 NO_FILE = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR}
-
-#: Errors of the disk, or of what may be done on it: the user's to mend.
-OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EACCES}
 
 
 def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error: None) -> NoReturn:
@@ -99,7 +102,7 @@ def _path(error: OSError) -> dict[str, str | None]:
 
 def _disk(error: Exception) -> dict[str, str | None] | None:
     """What a full, failing or closed disk says; None for any other error."""
-    next_step = "make room or rights there, then resume: what was saved is kept"
+    next_step = "make room or rights there, then try again"
     if isinstance(error, OSError) and error.errno in OF_THE_DISK:
         where = str(error.filename or "disk")
         return {"field": where, "problem": os.strerror(error.errno), "next_step": next_step}

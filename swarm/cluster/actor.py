@@ -11,11 +11,14 @@ from typing import Any, Literal
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import RunResult, manifest_digest
-from swarm.errors import BadStorage, Refusal, RewardFailed
+from swarm.errors import BadFolder, BadStorage, CheckpointsLost, Refusal, RewardFailed
 
 TRAIN = "swarm.train.loop:train"
 
 Entry = Callable[..., RunResult]
+
+#: Refusals of a place, which may be free or answer when the run is tried again.
+_MAY_PASS = (BadStorage, BadFolder)
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Job:
 @dataclass(frozen=True)
 class Outcome:
     """How a job ended, as its own process saw it; `lost`: that died without saying so. `final`:
-    it was refused (not by a storage, which may answer later), or the user's reward failed."""
+    it was refused (not by a place, which may be free later), or the user's reward failed."""
 
     status: Literal["finished", "diverged", "failed", "lost"]
     cause: str = ""
@@ -59,10 +62,14 @@ def run_job(job: Job) -> Outcome:
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
         config = TrainConfig.model_validate(job.config)
-        result = _entry(job.entry)(config, job.folder, resume_from=job.resume_from)
+        entry = _entry(job.entry)
+        try:
+            result = entry(config, job.folder, resume_from=job.resume_from)
+        except CheckpointsLost as lost:  # a folder of its own: starting over erases nothing
+            result = entry(config, job.folder, resume_from=job.resume_from, restart=str(lost))
     except (Refusal, RewardFailed) as error:
         traceback.print_exc()
-        return Outcome("failed", one_line(str(error)), final=not isinstance(error, BadStorage))
+        return Outcome("failed", one_line(str(error)), final=not isinstance(error, _MAY_PASS))
     except Exception as error:
         traceback.print_exc()
         return Outcome("failed", one_line(f"{type(error).__name__}: {error}"))

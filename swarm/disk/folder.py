@@ -4,15 +4,17 @@
     metrics.jsonl    one row a step: {"step", "wall", "metrics": {name: value}}
     rollouts.jsonl   readable samples: {"step", "prompt", "completion", "reward", "correct", ...}
     events.jsonl     {"time", "kind", "detail"}: started, resumed, checkpoint, diverged, ...
+    fingerprint.json what it ran under, stretch by stretch; see swarm.train.fingerprint
     checkpoints/     see swarm.policy.checkpoint
     checkpoints.url  where they are instead, if elsewhere
     diverged/        the batch that a diverged run could not be trained on; see swarm.disk.trees
     adapter/         the final weights: in PEFT's layout, or all of them in transformers'
-    result.json      {"status", "cause", "steps", "seconds"}
+    result.json      {"status", "cause", "steps", "seconds", "exact"}
     manifest.json    sha256 of every file above but checkpoints, written last: the seal
 
 `wall` counts training seconds over all attempts, so curves by wall-clock survive a resume.
-A folder without `manifest.json` is unfinished. A JSONL file's lines are hashed one by one too,
+A folder is written by one process at a time (`swarm.disk.ownership`). One without `manifest.json`
+is unfinished. A JSONL file's lines are hashed one by one too,
 so that a changed record can be named.
 """
 
@@ -25,24 +27,26 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from swarm.errors import Refusal
+from swarm.errors import InfrastructureError, Refusal
 
 METRICS, ROLLOUTS, EVENTS = "metrics.jsonl", "rollouts.jsonl", "events.jsonl"
 CONFIG, RESULT, MANIFEST = "config.yaml", "result.json", "manifest.json"
 CHECKPOINTS, ADAPTER, DIVERGED = "checkpoints", "adapter", "diverged"
-CHECKPOINTS_URL = "checkpoints.url"
+CHECKPOINTS_URL, FINGERPRINT = "checkpoints.url", "fingerprint.json"
 
 RunStatus = Literal["finished", "diverged", "failed"]
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended. `seconds` is training time over all attempts."""
+    """How a run ended. `seconds` is training time over all attempts. `exact`: all was under
+    one fingerprint, so that it repeats an unbroken run bit for bit."""
 
     status: RunStatus
     steps: int
     seconds: float
     cause: str = ""
+    exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,20 @@ class RunWriter:
         self._append(EVENTS, {"time": round(time.time(), 3), "kind": kind, "detail": detail})
 
     def seal(self, result: RunResult) -> str:
-        """Write result.json, then the manifest; return the manifest's sha256."""
+        """Write result.json, then the manifest; return the manifest's sha256. Raises
+        InfrastructureError, sealing nothing, where the rows of a run that finished do not lead, in
+        order, to its last step."""
         for file in self._files.values():
             file.flush()
             os.fsync(file.fileno())
             file.close()
+        steps = [row["step"] for row in read_rows(self.folder / METRICS)]
+        in_order = steps == sorted(set(steps)) and steps[-1:] == [result.steps]
+        if result.status == "finished" and not in_order:
+            raise InfrastructureError(
+                f"{self.folder / METRICS} does not lead in order to step {result.steps}: something "
+                "else wrote there; the run is not sealed"
+            )
         write_atomically(self.folder / RESULT, json.dumps(asdict(result), sort_keys=True) + "\n")
         text = json.dumps({"files": _hash_folder(self.folder)}, sort_keys=True, indent=0) + "\n"
         write_atomically(self.folder / MANIFEST, text)

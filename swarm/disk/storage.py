@@ -11,7 +11,8 @@ folder after that, so a set that exists survives a power cut too.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fsspec import AbstractFileSystem
@@ -31,6 +32,11 @@ class Storage:
     BadStorage where the address has no known scheme or its package is missing."""
 
     def __init__(self, address: str | Path) -> None:
+        scheme, mark, place = str(address).rpartition("://")
+        if not place.strip("/ ") and (mark or not place.strip()):
+            raise BadStorage(str(address) or "''", "it names no place", "give a folder or a URL")
+        if mark and not scheme:
+            raise BadStorage(str(address), "it names no scheme", "write it as file://FOLDER")
         self.address = str(address if "://" in str(address) else Path(address).absolute())
         try:
             found: tuple[AbstractFileSystem, str] = url_to_fs(self.address)
@@ -52,7 +58,8 @@ class Storage:
             raise BadStorage(self.address, error, "give a place that can be written to") from None
 
     def write(self, name: str, files: Iterable[tuple[str, bytes]]) -> None:
-        """Write the set `name`, in place of an earlier one. `files` are taken one by one."""
+        """Write the set `name`, in place of an earlier one. `files` are taken one by one. Raises
+        what the filesystem raises."""
         self.remove(name)
         hashes = {}
         for file, data in files:
@@ -60,11 +67,19 @@ class Storage:
             hashes[file] = hashlib.sha256(data).hexdigest()
         self._put(f"{name}/{MANIFEST}", json.dumps(hashes, indent=0, sort_keys=True).encode())
 
+    def exists(self) -> bool:
+        """Whether there is anything at the address. Raises BadStorage where that is not known."""
+        self._files.invalidate_cache()
+        with self._reading():
+            return bool(self._files.exists(self._root))
+
     def names(self) -> list[str]:
-        """Every set and every remainder of one, sorted by name."""
+        """Every set and every remainder of one, sorted by name. Raises BadStorage where they
+        cannot be listed."""
         self._files.invalidate_cache()
         try:
-            found: list[str] = self._files.ls(self._root, detail=False)
+            with self._reading():
+                found: list[str] = self._files.ls(self._root, detail=False)
         except FileNotFoundError:
             return []
         return sorted(path.rstrip("/").rpartition("/")[2] for path in found)
@@ -112,10 +127,21 @@ class Storage:
 
     def _get(self, path: str) -> bytes | None:
         try:
-            data: bytes = self._files.cat_file(f"{self._root}/{path}")
+            with self._reading():
+                data: bytes = self._files.cat_file(f"{self._root}/{path}")
         except (FileNotFoundError, NotADirectoryError):
             return None
         return data
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What cannot be read is not what is not there."""
+        try:
+            yield
+        except (FileNotFoundError, NotADirectoryError):
+            raise
+        except Exception as error:  # every filesystem has errors of its own
+            raise BadStorage(self.address, error, "make it readable, then try again") from None
 
     def _put(self, path: str, data: bytes) -> None:
         whole = f"{self._root}/{path}"

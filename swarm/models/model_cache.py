@@ -1,5 +1,6 @@
 """The folder of models that were made on this machine, and making one only once."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -7,18 +8,39 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from swarm.disk.user_paths import expanded, home_folder
+from swarm.errors import ModelUnavailable
+
 WEIGHTS = "model.safetensors"
 
 
 def cache_folder() -> Path:
     """Where made models are kept: `SWARM_CACHE`, or `AUTORESEARCH_CACHE` as it was called before,
-    else `~/.cache/autoresearch`, where models lie that were made before."""
+    else `~/.cache/autoresearch`, where models lie that were made before. Raises ModelUnavailable
+    where there is no home either."""
     named = os.environ.get("SWARM_CACHE") or os.environ.get("AUTORESEARCH_CACHE")
-    return Path(named or Path.home() / ".cache" / "autoresearch")
+    if named:
+        return expanded(named)
+    home = home_folder()
+    if home is None:
+        raise ModelUnavailable("there is no home to keep models in", "set SWARM_CACHE to a folder")
+    return home / ".cache" / "autoresearch"
 
 
 def is_made(target: Path) -> bool:
-    return (target / WEIGHTS).exists()
+    """Whether the model is there, its weights as long as their header says. What cannot be read is
+    not there."""
+    weights = target / WEIGHTS
+    try:
+        with weights.open("rb") as file:
+            head = file.read(8)
+            size = int.from_bytes(head, "little")
+            tensors = json.loads(file.read(size) if size < weights.stat().st_size else b"")
+        tensors.pop("__metadata__", None)
+        ends = [tensor["data_offsets"][1] for tensor in tensors.values()]
+        return weights.stat().st_size == len(head) + size + max(ends, default=0)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return False
 
 
 def make_once(target: Path, make: Callable[[Path], None]) -> Path:

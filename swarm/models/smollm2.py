@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from swarm.config.base import canonical_digest
-from swarm.errors import FetchFailed
+from swarm.errors import FetchFailed, ModelUnavailable
 from swarm.models.model_cache import cache_folder, is_made, make_once
 
 NAME = "smollm2-135m-instruct"
@@ -52,7 +52,10 @@ def path(package: Package = PACKAGE) -> Path:
 
 
 def is_present(package: Package = PACKAGE) -> bool:
-    return is_made(path(package))
+    try:
+        return is_made(path(package))
+    except ModelUnavailable:  # no home, so nothing in it
+        return False
 
 
 def add(tell: Tell = lambda stage: None, package: Package = PACKAGE) -> Path:

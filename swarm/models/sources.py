@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from swarm.disk.user_paths import expanded
 from swarm.errors import ModelUnavailable
 from swarm.models import smollm2, tiny
 from swarm.models.model_cache import WEIGHTS
@@ -45,7 +46,7 @@ def find(ref: str) -> Source:
         return Tiny()
     if ref == smollm2.NAME:
         return SmolLM2()
-    path = Path(ref).expanduser()
+    path = expanded(ref)
     if ref and path.is_dir():
         return Folder(ref, path)
     if _is_hub_id(ref):

@@ -50,13 +50,30 @@ def save(storage: Storage, policy: Policy, state: RunState, *, keep: int = 2) ->
             storage.remove(name_of(step))
 
 
-def newest(storage: Storage) -> int | None:
-    """The step of the newest checkpoint that exists."""
+@dataclass(frozen=True)
+class Survey:
+    """What a storage holds: the step of the newest checkpoint that is whole, and the steps of later
+    ones that were written to their end and are damaged since."""
+
+    newest: int | None
+    damaged: tuple[int, ...]
+
+
+def survey(storage: Storage) -> Survey:
+    """Look for the checkpoint to go on from. Raises BadStorage where it cannot be read."""
+    damaged: list[int] = []
     for step in reversed(_steps(storage)):
         hashes = storage.hashes(name_of(step))
         if hashes is not None and hashes.keys() == FILES:
-            return step
-    return None
+            return Survey(step, tuple(damaged))
+        if storage.is_written(name_of(step)):
+            damaged.insert(0, step)
+    return Survey(None, tuple(damaged))
+
+
+def newest(storage: Storage) -> int | None:
+    """The step of the newest checkpoint that exists."""
+    return survey(storage).newest
 
 
 def take_over(source: Storage, target: Storage, step: int | None) -> None:

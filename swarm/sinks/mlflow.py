@@ -4,11 +4,13 @@ repeated; a row that MLflow has is not logged twice."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
+
+from filelock import FileLock
 
 from swarm.config.paths import leaves
 from swarm.disk.logfile import routed_to
@@ -58,8 +60,9 @@ class MlflowExperiment:
         self._rows_tag = rows_tag
         with ExitStack() as leave:
             leave.enter_context(routed_to(log, "mlflow", "alembic", "sqlalchemy"))
-            self.client = MlflowClient(tracking_uri=uri)
-            self.id = self._find(name, log.parent / "mlflow", {**TRAINING_KIND, **tags})
+            with _alone(uri):
+                self.client = MlflowClient(tracking_uri=uri)
+                self.id = self._find(name, log.parent / "mlflow", {**TRAINING_KIND, **tags})
             self._leave = leave.pop_all()
 
     def __enter__(self) -> "MlflowExperiment":
@@ -113,8 +116,17 @@ class MlflowExperiment:
 
     def find(self, tags: Mapping[str, str]) -> Any | None:
         """MLflow's run with these tags, or None."""
-        query = " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
-        return next(iter(self.client.search_runs([self.id], query, max_results=1)), None)
+        return next(iter(self.client.search_runs([self.id], _query(tags), max_results=1)), None)
+
+    def runs(self, tags: Mapping[str, str]) -> Iterator[Any]:
+        """Every run with these tags."""
+        page = None
+        while True:
+            found = self.client.search_runs([self.id], _query(tags), page_token=page)
+            yield from found
+            page = found.token
+            if not page:
+                return
 
     def _find(self, name: str, artifacts: Path, tags: Mapping[str, str]) -> str:
         found = self.client.get_experiment_by_name(name)
@@ -133,6 +145,24 @@ class MlflowExperiment:
         params = [Param(name, str(value)[:PARAM_LENGTH]) for name, value in leaves(config)]
         for start in range(0, len(params), PARAMS_A_BATCH):
             self.client.log_batch(run, params=params[start : start + PARAMS_A_BATCH])
+
+
+def _query(tags: Mapping[str, str]) -> str:
+    return " AND ".join(f"tags.`{name}` = '{value}'" for name, value in tags.items())
+
+
+@contextmanager
+def _alone(uri: str) -> Iterator[None]:
+    """Of several processes that open a SQLite store at once, one makes its tables and the others
+    wait: MLflow's migrations do not bear each other."""
+    scheme, _, file = uri.partition(":///")
+    if scheme != "sqlite":
+        yield
+        return
+    path = Path(file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_name(f".{path.name}.lock")):
+        yield
 
 
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

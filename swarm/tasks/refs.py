@@ -1,7 +1,10 @@
 """What a task ref names: a built-in family, `data.jsonl`, or `file.py:make`."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from swarm.disk.user_paths import expanded
 
 DATA_SUFFIX, CODE_SUFFIX = ".jsonl", ".py"
 
@@ -35,4 +38,5 @@ def absolute(ref: str, folder: Path) -> str:
     own = own_ref(ref)
     if own is None or "\0" in ref:  # no path holds that; such a file is not there
         return ref
-    return str(OwnRef((folder / own.path.expanduser()).resolve(), own.function))
+    path = os.path.realpath(folder / expanded(own.path))  # of links in a circle, too
+    return str(OwnRef(Path(path), own.function))

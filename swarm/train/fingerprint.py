@@ -3,15 +3,20 @@
 import hashlib
 import os
 import platform
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import swarm
 from swarm import models, tasks
+from swarm.config.train import TrainConfig
 
 LIBRARIES = ("torch", "transformers", "peft")
+
+#: What is noted and decides no number: a kernel's release, how many cores lie idle.
+NOTED = frozenset({"platform", "cores"})
 
 
 def run_fingerprint(
@@ -35,6 +40,32 @@ def run_fingerprint(
     }
 
 
+def attempt_fingerprint(config: TrainConfig, device: str) -> dict[str, Any]:
+    """What this process trains under: `run_fingerprint`, the device, and what torch makes of the
+    processor. Equal ones repeat a run bit for bit on a CPU."""
+    import torch
+
+    cuda = device.startswith("cuda")
+    return {
+        **run_fingerprint(config.model.ref, [config.task.ref], torch.get_num_threads()),
+        "device": torch.cuda.get_device_name() if cuda else device,
+        "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+    }
+
+
+def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """`{name: [was, now]}` of the entries that decide numbers and differ; None if one lacks it."""
+    names = sorted((was.keys() | now.keys()) - NOTED)
+    pairs = {name: [was.get(name), now.get(name)] for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def told(differing: Mapping[str, Sequence[Any]]) -> str:
+    """The differences in one line; of digests the first characters."""
+    pairs = (f"{name} {_short(was)} → {_short(now)}" for name, (was, now) in differing.items())
+    return ", ".join(pairs)
+
+
 def evaluators(refs: Iterable[str]) -> dict[str, str]:
     """The digest of each task's evaluator, under `evaluator.NAME`; the user's own task is `own`."""
     return {
@@ -50,6 +81,11 @@ def source_digest(root: Path) -> str:
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _short(value: Any) -> str:
+    text = "unknown" if value is None else str(value)
+    return text[:12] if re.fullmatch(r"[0-9a-f]{40,}", text) else text
 
 
 def _version(name: str) -> str:

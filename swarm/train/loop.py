@@ -21,12 +21,12 @@ from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
-from swarm.disk.folder import ADAPTER, DIVERGED, RunResult, RunStatus, RunWriter
+from swarm.disk.folder import ADAPTER, CONFIG, DIVERGED, RunResult, RunStatus, RunWriter
+from swarm.disk.ownership import Ownership, owned
 from swarm.disk.run_config import write_config
-from swarm.disk.storage import Storage
 from swarm.disk.trees import save_trees
 from swarm.engine.torch_engine import TorchEngine
-from swarm.errors import RewardFailed
+from swarm.errors import OF_THE_DISK, RewardFailed, WriteFailed
 from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
@@ -39,8 +39,9 @@ from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
-from swarm.train.proof import load_proven
-from swarm.train.resume import begin, write_place
+from swarm.train.fingerprint import attempt_fingerprint, told
+from swarm.train.resume import Beginning, begin, check_owner, write_place
+from swarm.train.stretches import write_conditions
 
 OnStep = Callable[[int, Mapping[str, float]], None]
 
@@ -57,40 +58,42 @@ def train(
     *,
     resume_from: Path | None = None,
     checkpoints: str | None = None,
+    restart: str = "",
+    on_begin: Callable[[], None] | None = None,
     on_step: OnStep | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> RunResult:
-    """Train into `folder` (see `swarm.disk.folder`), seal it, and say how it ended.
+    """Train into `folder` (see `swarm.disk.folder`), which this process owns meanwhile, seal it,
+    and say how it ended.
 
-    With `resume_from`, the folder of an earlier attempt at the same config or at one of fewer steps
-    (`swarm.config.extension`; it may be `folder` itself), the records up to its newest valid
-    checkpoint are taken over and training goes on from there; without one it starts afresh.
-    `checkpoints` is a path or URL to keep them at (`swarm.disk.storage`), by default where `folder`
-    has them. `tell` is given a line on what is adapted. A non-finite loss or gradient ends the run
-    as `diverged`, its batch saved. Raises Refusal when the config cannot be run, when it does not
-    continue that of `resume_from`, when `checkpoints` are those of another run, and when `folder`
-    holds a run that is not resumed; RewardFailed when the user's reward fails.
+    With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
+    itself), the records up to its newest valid checkpoint are taken over and training goes on from
+    there; where it had not written one yet, it starts afresh. `restart` is the reason to start over
+    whatever checkpoints there are. `on_begin` is called before the model loads. `checkpoints` is a
+    path or URL to keep them at (`swarm.disk.storage`), by default where `folder` has them.
+
+    A non-finite loss or gradient ends the run as `diverged`, its batch saved. Raises Refusal when
+    the config cannot be run, when `resume_from` had another, when `checkpoints` are those of
+    another run, when `folder` holds a run that is not resumed, when another process writes it
+    (BadFolder), and when none of the checkpoints that were written loads (CheckpointsLost);
+    RewardFailed when the user's reward fails; WriteFailed when the disk or the storage fails.
     """
     task = load(config.task)
-    config = config.with_values(
-        {"task.digest": task.digest, "policy.start_digest": start_digest(config.policy)}
-    )
-    storage, found = begin(config, folder, resume_from, checkpoints)
-    run = _Run(config, task, folder, storage, on_step)
-    if run.policy.pairs:
-        tell(f"adapters on {run.base.host.coverage(config.policy.targets)}")
-    write_config(config, folder)
-    write_place(storage, folder)
-    try:
-        run.start(found)
-        while run.step < config.steps:
-            run.one_batch()
-    except Diverged as cause:
-        return run.diverged(cause)
-    except RewardFailed as cause:
-        run.writer.event("failed", step=run.step, cause=str(cause))
-        raise
-    return run.finish("finished")
+    config = config.with_values({"task.digest": task.digest})
+    with owned(folder) as ownership:
+        beginning = begin(config, folder, resume_from, checkpoints, restart)
+        if on_begin is not None:
+            on_begin()
+        run = _Run(config, task, ownership, beginning, on_step)
+        try:
+            return run.to_its_end()
+        except OSError as error:
+            if error.errno not in OF_THE_DISK:
+                raise
+            begun = (folder / CONFIG).exists()
+            again = "go on with --resume: what was saved is kept" if begun else "start again"
+            next_step = f"make room or rights there, then {again}"
+            raise WriteFailed(error.filename or folder, error, next_step) from error
 
 
 def _policy(config: TrainConfig, base: Base) -> Policy:
@@ -112,13 +115,15 @@ class _Run:
         self,
         config: TrainConfig,
         task: Task,
-        folder: Path,
-        storage: Storage,
+        ownership: Ownership,
+        beginning: Beginning,
         on_step: OnStep | None,
     ) -> None:
         self.config = config
-        self.folder = folder
-        self.storage = storage
+        self.ownership = ownership
+        self.folder = ownership.folder
+        self.beginning = beginning
+        self.storage = beginning.storage
         self.on_step = on_step or (lambda step, values: None)
         self.task = task
         self.base: Base = load_proven(config.model, config.device)
@@ -140,7 +145,8 @@ class _Run:
         self.engine.check_budget(config.sampling.max_tokens)
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
-        self.writer = RunWriter(folder)
+        self.writer = RunWriter(self.folder)
+        self.exact = True
         self.step = 0
         self._wall = 0.0
         self._since = time.monotonic()
@@ -149,8 +155,26 @@ class _Run:
     def wall(self) -> float:
         return self._wall + time.monotonic() - self._since
 
-    def start(self, found: int | None) -> None:
+    def to_its_end(self) -> RunResult:
+        """Begin, take every batch, seal the folder."""
+        write_config(self.config, self.folder)
+        write_place(self.storage, self.folder, self.beginning.conditions.run)
+        try:
+            self._start(self.beginning.step)
+            while self.step < self.config.steps:
+                self.one_batch()
+        except Diverged as cause:
+            return self.diverged(cause)
+        except RewardFailed as cause:
+            self.writer.event("failed", step=self.step, cause=str(cause))
+            raise
+        return self.finish("finished")
+
+    def _start(self, found: int | None) -> None:
         """Warm up and evaluate, or load the checkpoint of step `found`."""
+        for kind, detail in self.beginning.events:
+            self.writer.event(kind, **detail)
+        self._note_conditions(found or 0)
         if found is not None:
             state = checkpoint.load(self.storage, found, self.policy)
             self.step, self._wall = state.step, state.wall
@@ -163,11 +187,14 @@ class _Run:
         self.policy.snapshot()
         self._record(0, self._evaluate())
 
-    def _adapted(self) -> dict[str, Any]:
-        """What share of the blocks' weights has an adapter, in all and by kind."""
-        if not self.policy.pairs:
-            return {}
-        return {"adapted": self.base.host.coverage(self.config.policy.targets).to_json()}
+    def _note_conditions(self, step: int) -> None:
+        """Keep what the run is trained under from `step` on, and say where that has changed."""
+        now = attempt_fingerprint(self.config, str(self.base.device))
+        conditions, changed = self.beginning.conditions.then(step, now)
+        write_conditions(conditions, self.folder)
+        self.exact = conditions.exact
+        if changed:
+            self.writer.event("inexact", step=step, text=told(changed), changed=changed)
 
     def one_batch(self) -> None:
         """One batch, of rollouts or of demonstrations, and its optimizer updates."""
@@ -207,9 +234,9 @@ class _Run:
 
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
-        config, folder = self.config, self.folder / ADAPTER
-        export(self.policy, config.model, config.policy, folder, self.base.tokenizer)
-        result = RunResult(status, self.step, round(self.wall, 3), cause)
+        export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
+        self.ownership.check()
+        result = RunResult(status, self.step, round(self.wall, 3), cause, self.exact)
         self.writer.event("ended", status=status, steps=self.step)
         self.writer.seal(result)
         return result
@@ -306,6 +333,7 @@ class _Run:
         return metrics.mean(sampled - reference)
 
     def _record(self, step: int, values: dict[str, float]) -> None:
+        self.ownership.check()
         self.writer.metrics(step, self.wall, values)
         self.on_step(step, values)
 
@@ -326,6 +354,11 @@ class _Run:
             )
 
     def _checkpoint(self) -> None:
+        check_owner(self.storage, self.folder, self.beginning.conditions.run)
         state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
-        checkpoint.save(self.storage, self.policy, state)
+        try:
+            checkpoint.save(self.storage, self.policy, state)
+        except OSError as error:
+            step = "put that right, then go on with --resume: what was saved is kept"
+            raise WriteFailed(f"checkpoints in {self.storage.address}", error, step) from error
         self.writer.event("checkpoint", step=self.step)

@@ -1,26 +1,56 @@
 """Where a run begins: afresh, or at the newest checkpoint of an earlier attempt. The records of
-that attempt up to its checkpoint are taken over."""
+that attempt up to its checkpoint are taken over.
 
+Checkpoints that cannot be reached, that are damaged and that were never written are three things.
+Only the last lets a resumed run begin afresh; otherwise starting over has to be asked for.
+"""
+
+import json
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from swarm.config.extension import check_continues
 from swarm.config.train import TrainConfig
 from swarm.disk import folder as files
 from swarm.disk.run_config import read_config
 from swarm.disk.storage import Storage
-from swarm.errors import BadStorage, Refusal
+from swarm.errors import BadStorage, CheckpointsLost, Refusal
 from swarm.policy import checkpoint
+from swarm.policy.checkpoint import Survey
+from swarm.train.stretches import Conditions, read_conditions
+
+#: The set of files by which a storage outside of the run folder says whose checkpoints it holds.
+OWNER, OWNER_FILE = "run", "run.json"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where the run keeps its checkpoints, and the step of the one to go on from, None to begin
+    afresh. `conditions` are those of what was taken over. `events` tell what was passed over."""
+
+    storage: Storage
+    step: int | None
+    conditions: Conditions
+    events: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
 
 def begin(
-    config: TrainConfig, folder: Path, resume_from: Path | None, checkpoints: str | None
-) -> tuple[Storage, int | None]:
-    """Where the run in `folder` keeps its checkpoints, and the step of the one to go on from.
+    config: TrainConfig,
+    folder: Path,
+    resume_from: Path | None,
+    checkpoints: str | None,
+    restart: str = "",
+) -> Beginning:
+    """Where the run in `folder` begins; the records and the checkpoint of `resume_from` are then in
+    place. With `restart`, the reason for it, that is its start in any case.
 
-    The records and that checkpoint of `resume_from` are then in place. Raises Refusal when
-    `resume_from` had a config that this one does not continue, when `checkpoints` are those of
-    another run, and when `folder` holds a run that is not resumed; nothing is changed then.
+    Raises Refusal when `resume_from` had a config that this one does not continue, when
+    `checkpoints` are those of another run, and when `folder` holds a run that is not resumed;
+    BadStorage when a storage does not answer, and CheckpointsLost when `resume_from` has written
+    checkpoints of which none is whole. Nothing is changed then.
     """
     if resume_from is None and (folder / files.METRICS).exists():
         raise Refusal("out", f"{folder} holds a run already", "resume from it or train elsewhere")
@@ -29,20 +59,48 @@ def begin(
         check_continues(read_config(started), config, started)
     storage = Storage(checkpoints or files.checkpoints_of(folder))
     known = [Storage(files.checkpoints_of(run)) for run in (folder, resume_from) if run is not None]
-    if not any(storage.is_at(place) for place in known) and checkpoint.holds_any(storage):
-        raise BadStorage(storage.address, "it holds those of another run", "choose an empty place")
-    step = None
-    if resume_from is not None:
-        step = checkpoint.newest(known[-1])
-        take_over(resume_from, folder, step)
-        checkpoint.take_over(known[-1], storage, step)
-    return storage, step
+    conditions = (read_conditions(resume_from) if resume_from else None) or Conditions.new()
+    source = known[-1]
+    if not any(storage.is_at(place) for place in known):
+        holder = _owner(storage)
+        if holder != conditions.run and (holder or checkpoint.holds_any(storage)):
+            raise BadStorage(
+                storage.address, "it holds those of another run", "choose an empty place"
+            )
+        if holder:  # they were moved there
+            source = storage
+    if resume_from is None:
+        return Beginning(storage, None, conditions)
+    found = Survey(None, ()) if restart else _survey(source, resume_from)
+    take_over(resume_from, folder, found.newest)
+    checkpoint.take_over(source, storage, found.newest)
+    if found.newest is None:
+        told = (("restarted", {"cause": restart}),) if restart else ()
+        return Beginning(storage, None, Conditions(conditions.run), told)
+    lost = (("damaged", {"steps": list(found.damaged)}),) if found.damaged else ()
+    return Beginning(storage, found.newest, conditions.before(found.newest), lost)
 
 
-def write_place(storage: Storage, folder: Path) -> None:
-    """Say in a run's folder where its checkpoints are, if that is elsewhere."""
-    if not storage.is_at(Storage(files.checkpoints_of(folder))):
-        files.write_atomically(folder / files.CHECKPOINTS_URL, f"{storage.address}\n")
+def write_place(storage: Storage, folder: Path, run: str) -> None:
+    """Say in a run's folder where its checkpoints are, if that is elsewhere, and there whose they
+    are. Raises BadStorage where that fails."""
+    if storage.is_at(Storage(folder / files.CHECKPOINTS)):
+        (folder / files.CHECKPOINTS_URL).unlink(missing_ok=True)
+        return
+    files.write_atomically(folder / files.CHECKPOINTS_URL, f"{storage.address}\n")
+    if _owner(storage) != run:
+        try:
+            storage.write(OWNER, [(OWNER_FILE, json.dumps({"run": run}).encode())])
+        except Exception as error:  # every filesystem has errors of its own
+            raise BadStorage(
+                storage.address, error, "give a place that can be written to"
+            ) from None
+
+
+def check_owner(storage: Storage, folder: Path, run: str) -> None:
+    """Raise BadStorage where another run has chosen the same place for its checkpoints since."""
+    if not storage.is_at(Storage(folder / files.CHECKPOINTS)) and _owner(storage) != run:
+        raise BadStorage(storage.address, "another run keeps its own there", "give each its own")
 
 
 def take_over(earlier: Path, folder: Path, step: int | None) -> None:
@@ -58,3 +116,40 @@ def take_over(earlier: Path, folder: Path, step: int | None) -> None:
         rows = [row for row in files.read_rows(earlier / name) if row["step"] <= last]
         files.write_rows(folder / name, rows)
     files.write_rows(folder / files.EVENTS, list(files.read_rows(earlier / files.EVENTS)))
+
+
+def _survey(storage: Storage, run: Path) -> Survey:
+    """The checkpoint that a run goes on from. Raises CheckpointsLost where it has some by its
+    events, and there is none that is whole."""
+    found = checkpoint.survey(storage)
+    named = _named(run)
+    if found.newest is not None or not named:
+        return found
+    steps = f"step {named[-1]}" if len(named) == 1 else f"steps {named[0]} to {named[-1]}"
+    if not storage.exists():
+        problem, put_right = f"there is nothing, and the run saved {steps} there", "bring it back"
+    elif checkpoint.holds_any(storage):
+        problem, put_right = f"no checkpoint there is whole; the run saved {steps}", "restore one"
+    else:
+        problem, put_right = f"no checkpoint is there; the run saved {steps}", "bring them back"
+    next_step = f"{put_right}, say with --checkpoints where they are, or start over with --restart"
+    raise CheckpointsLost(storage.address, problem, next_step)
+
+
+def _named(run: Path) -> list[int]:
+    """The steps whose checkpoints a run has written since it last began, by its events."""
+    steps: list[int] = []
+    for row in files.read_rows(run / files.EVENTS):
+        if row["kind"] == "started":
+            steps = []
+        elif row["kind"] == "checkpoint":
+            steps.append(row["detail"]["step"])
+    return sorted(set(steps))
+
+
+def _owner(storage: Storage) -> str | None:
+    """The id of the run whose checkpoints a storage holds, if it says."""
+    try:
+        return str(json.loads(storage.read(OWNER, OWNER_FILE))["run"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

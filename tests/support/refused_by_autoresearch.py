@@ -43,6 +43,29 @@ def a_newer_ledger() -> None:
     db.close()
 
 
+def a_foreign_database() -> None:
+    Path("home/runs").mkdir(parents=True)
+    db = sqlite3.connect("home/runs/ledger.sqlite")
+    db.execute("CREATE TABLE songs (title)")
+    db.close()
+
+
+def a_home_in_a_circle() -> None:
+    Path("home").symlink_to("home")
+
+
+def being_driven() -> Mapping[str, str]:
+    """A study whose lease this very process keeps."""
+    from autoresearch.study.home import Home
+
+    named = study()
+    ledger = Ledger.open(Home(Path("home").resolve()))
+    held = ledger.hold(named["STUDY"])
+    held.__enter__()
+    HELD.append(held)
+    return named
+
+
 def a_broken_report() -> Mapping[str, str]:
     named = study()
     folder = Path("home/reports", named["STUDY"])
@@ -53,6 +76,7 @@ def a_broken_report() -> Mapping[str, str]:
 
 #: Kept open as long as the tests run.
 TAKEN: list[socket.socket] = []
+HELD: list[object] = []
 
 
 def a_taken_port() -> Mapping[str, str]:
@@ -69,6 +93,9 @@ CASES = by_module(
         "autoresearch.cli.model": {
             "build": case("autoresearch model build --out none/tiny"),
             "_no_such": case("autoresearch model add tinny"),
+        },
+        "autoresearch.cli.mlflow": {
+            "mlflow": case("autoresearch mlflow STUDY", {}, being_driven),
         },
         "autoresearch.cli.playbook": {
             "show": case("autoresearch playbook show"),
@@ -178,11 +205,13 @@ CASES = by_module(
             ),
         },
         "autoresearch.study.database": {
+            "_refuse_foreign": case("autoresearch list", {}, a_foreign_database),
             "connect#1": case("autoresearch list", {"home/runs/ledger.sqlite": "no database"}),
             "connect#2": case("autoresearch list", {}, a_newer_ledger),
         },
         "autoresearch.study.durations": {"parse_duration": case(f"{ASK} --budget 2x")},
         "autoresearch.study.home": {
+            "Home.locate": case("autoresearch list", {}, a_home_in_a_circle),
             "Home.check_writable": case(f"autoresearch start '{TOPIC}'", {"home": ""}),
         },
         "autoresearch.study.ledger_rows": {

@@ -37,7 +37,7 @@ FETCH = f"{TRAIN} --set model.ref=no/such"
 BROKEN_ADAPTER = {"adapter/adapter_config.json": "{", "adapter/adapter_model.safetensors": ""}
 
 #: What stands in for another machine, network or package.
-IMPATIENT = {"swarm.cluster.reach.PATIENCE": 1e-3}
+TOKEN = {"swarm.cluster.reach._NO_TOKEN": ""}
 ANOTHER_TINY = {"swarm.models.tiny.FILES": {"config.json": "0"}}
 NO_CUDA = {"torch.cuda.is_available": lambda: False}
 
@@ -109,6 +109,35 @@ def most_of_tiny() -> None:
     save_file(tensors, folder / tiny.WEIGHTS, metadata={"format": "pt"})
 
 
+def an_owner() -> None:
+    """This very process writes the folder `run`."""
+    import json
+    from dataclasses import asdict
+
+    from swarm.disk.holder import Holder
+
+    Path("run/.owner-1").write_text(json.dumps(asdict(Holder.current())))
+
+
+def unreadable() -> None:
+    """Where a set's file should be is a folder."""
+    Path("far/run/run.json").mkdir(parents=True)
+
+
+def checkpoints_that_are_gone() -> None:
+    Path("run/events.jsonl").write_text('{"kind": "checkpoint", "detail": {"step": 1}}\n')
+
+
+def unnamed_cache() -> None:
+    import os
+
+    os.environ.pop("AUTORESEARCH_CACHE", None)  # the test sets it back
+
+
+def no_home() -> Path:
+    raise RuntimeError("Could not determine home directory.")
+
+
 def a_foreign_checkpoint() -> None:
     from swarm.disk.storage import Storage
 
@@ -118,8 +147,9 @@ def a_foreign_checkpoint() -> None:
 CASES = by_module(
     {
         "swarm.cli.commands": {
-            "_fresh#1": case("swarm train c.yaml --out c.yaml"),
-            "_fresh#2": case(TRAIN, {}, run_folder()),
+            "_check_lasting": case(f"{TRAIN} --checkpoints memory://here"),
+            "_fresh": case(TRAIN, {}, run_folder()),
+            "_given": case("swarm train c.yaml --out ''"),
             "_resumed": case(f"{TRAIN} --resume"),
         },
         "swarm.cli.config_file": {
@@ -130,7 +160,7 @@ CASES = by_module(
         },
         "swarm.cluster.reach": {
             "check_reachable#1": case(f"{START} --ray-address here"),
-            "check_reachable#2": case(f"{START} --ray-address {DEAD}", stands_in=IMPATIENT),
+            "check_reachable#2": case(f"{START} --ray-address {DEAD}", stands_in=TOKEN),
             "check_reachable#3": case(f"{START} --ray-address {DEAD}"),
         },
         "swarm.config.assignments": {
@@ -159,11 +189,18 @@ CASES = by_module(
         "swarm.disk.folder": {
             "_damaged": case(f"{TRAIN} --resume", {"run/metrics.jsonl": "{\n"}, run_folder()),
         },
+        "swarm.disk.ownership": {
+            "_bad": case("swarm train c.yaml --out c.yaml"),
+            "_take": case(f"{TRAIN} --resume", {}, run_folder(), an_owner),
+        },
         "swarm.disk.run_config": {
             "read_config": case(f"{TRAIN} --resume", {"run/config.yaml": "stepz: 3"}),
         },
         "swarm.disk.storage": {
-            "Storage.__init__": case(f"{TRAIN} --checkpoints nowhere://x"),
+            "Storage.__init__#1": case(f"{TRAIN} --checkpoints file://"),
+            "Storage.__init__#2": case(f"{TRAIN} --checkpoints ://x"),
+            "Storage.__init__#3": case(f"{TRAIN} --checkpoints nowhere://x"),
+            "Storage._reading": case(f"{TRAIN} --checkpoints far", {}, unreadable),
             "Storage.check_writable": case(f"{TRAIN} --checkpoints c.yaml"),
         },
         "swarm.engine.torch_engine": {
@@ -181,6 +218,14 @@ CASES = by_module(
             ),
         },
         "swarm.models.ends": {"ends_of": case(MODEL, {}, llama(eos_token_id=None), without_an_end)},
+        "swarm.models.model_cache": {
+            "cache_folder": case(
+                "autoresearch model add smollm2-135m-instruct",
+                {},
+                unnamed_cache,
+                stands_in={"pathlib.Path.home": no_home},
+            ),
+        },
         "swarm.models.sources": {
             "find": case(f"{TRAIN} --set model.ref=tinny"),
             "SmolLM2.ensure": case(f"{TRAIN} --set model.ref=smollm2-135m-instruct"),
@@ -298,6 +343,7 @@ CASES = by_module(
         },
         "swarm.train.resume": {
             "begin#2": case(f"{TRAIN} --checkpoints far", {}, a_foreign_checkpoint),
+            "_survey": case(f"{TRAIN} --resume", {}, run_folder(), checkpoints_that_are_gone),
         },
     }
 )
@@ -311,5 +357,7 @@ OUT_OF_REACH: Mapping[str, str] = {
     "swarm.policy.targets:_blocks": "every architecture of the table has a list of layers",
     "swarm.policy.targets:check#1": "every architecture of the table has linear layers",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
+    "swarm.train.resume:check_owner": "another run has to take the place while this one trains",
+    "swarm.train.resume:write_place": "the place has to fail right after it was tried",
     "swarm.train.resume:begin#1": "`swarm train` has refused the folder by then",
 }

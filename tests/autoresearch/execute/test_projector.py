@@ -1,5 +1,8 @@
 """What MLflow shows of a study: while it runs, after a restart, and rebuilt from run folders."""
 
+import sqlite3
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +122,40 @@ def test_a_lost_view_is_rebuilt_from_run_folders(home: Home) -> None:
     elsewhere = Home(home.root / "elsewhere")  # MLflow keeps a store that is deleted open
     rebuild(facts, VERDICTS, elsewhere)
     assert shown(elsewhere) == view
+
+
+def test_a_resumed_study_shows_what_an_earlier_driver_left_out(home: Home) -> None:
+    """Of a driver that was killed, or that could not write to MLflow."""
+    facts = finished_study(home)
+    elsewhere = Home(home.root / "elsewhere")
+    rebuild(facts, VERDICTS, elsewhere)
+    cut = replace(
+        facts.trials[0], attempts=(replace(facts.trials[0].attempts[0], status="running"),)
+    )
+    watch(home, replace(facts, trials=(cut,)))
+    with Projector(home, STUDY, "a topic", earlier=facts.trials) as projector:
+        projector.study_ended("done", VERDICTS)
+    assert shown(home) == shown(elsewhere)
+
+
+@pytest.mark.faults
+def test_a_locked_store_is_written_once_it_is_free(home: Home) -> None:
+    """Another program writes to it for longer than MLflow waits."""
+    facts = finished_study(home)
+    elsewhere = Home(home.root / "elsewhere")
+    rebuild(facts, VERDICTS, elsewhere)
+    watch(home, replace(facts, trials=()), "paused")
+    other = sqlite3.connect(home.runs / "mlflow.sqlite", check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    with Projector(home, STUDY, "a topic", earlier=facts.trials) as projector:
+        projector.study_ended("done", VERDICTS)
+        projector.show(facts.trials[0].spec, facts.trials[0].attempts[0])
+        while not projector.problem:
+            time.sleep(0.1)
+        assert "locked" in projector.problem
+        threading.Timer(1.0, other.rollback).start()
+    assert projector.problem == ""
+    assert shown(home) == shown(elsewhere)
 
 
 def test_a_study_without_attempts_opens_no_mlflow(home: Home) -> None:

@@ -1,5 +1,6 @@
 """The graph enters where the ledger says, whatever its checkpoint says, and repeats no trial."""
 
+import random
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -147,7 +148,46 @@ def lag_behind(home: Home, study: str) -> None:
     ledger.close()
 
 
-@pytest.mark.parametrize("damage", [damage_nothing, remove, lag_behind])
+def scramble(home: Home, study: str) -> None:
+    home.graph_file(study).write_bytes(random.Random(0).randbytes(2000))
+
+
+def cut(home: Home, study: str) -> None:
+    file = home.graph_file(study)
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def write_nonsense(home: Home, study: str) -> None:
+    """A database that is whole, and holds what LangGraph never wrote."""
+    with closing(sqlite3.connect(home.graph_file(study))) as db, db:
+        db.execute("UPDATE checkpoints SET checkpoint = x'c1c1'")
+
+
+def other_tables(home: Home, study: str) -> None:
+    remove(home, study)
+    with closing(sqlite3.connect(home.graph_file(study))) as db, db:
+        db.execute("CREATE TABLE checkpoints (thing)")
+
+
+def a_folder(home: Home, study: str) -> None:
+    """It cannot be dropped as a file is: the checkpoint is kept in memory."""
+    remove(home, study)
+    (home.graph_file(study) / "full").mkdir(parents=True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_nothing,
+        remove,
+        lag_behind,
+        scramble,
+        cut,
+        write_nonsense,
+        other_tables,
+        a_folder,
+    ],
+)
 def test_a_missing_or_older_checkpoint_does_no_harm(
     home: Home, trials: StubbedTrials, damage: Callable[[Home, str], None]
 ):

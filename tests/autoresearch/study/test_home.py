@@ -15,6 +15,17 @@ def test_a_home_is_the_working_folder_unless_named(tmp_path: Path) -> None:
     assert Home.locate({"AUTORESEARCH_HOME": "/else"}, tmp_path).root == Path("/else")
 
 
+def test_links_in_a_circle_are_no_home(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(Refusal, match="AUTORESEARCH_HOME: loop is a link that leads nowhere"):
+        Home.locate({"AUTORESEARCH_HOME": "loop"}, tmp_path)
+
+
+def test_a_user_that_is_not_there_has_no_home(tmp_path: Path) -> None:
+    found = Home.locate({"AUTORESEARCH_HOME": "~no-such-user/x"}, tmp_path)
+    assert found.root == tmp_path / "~no-such-user" / "x"
+
+
 def test_every_version_finds_a_studys_jobs_in_one_namespace() -> None:
     """Trials on a standing cluster outlive an upgrade of the program."""
     assert Home(Path("/else")).ray_namespace("s1") == "autoresearch-6d6cdcee"

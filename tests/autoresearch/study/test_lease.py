@@ -126,15 +126,6 @@ def test_a_holder_here_is_never_replaced_for_silence(home: Home) -> None:
         lease.acquire(db, "s1", me, now=1e9)
 
 
-def test_a_reused_pid_and_a_reboot_are_seen(home: Home) -> None:
-    me = lease.Holder.current()
-    assert not me.is_dead(me)
-    assert replace(me, started="1").is_dead(me)
-    assert replace(me, boot="before").is_dead(me)
-    assert not replace(me, boot="before", host="elsewhere").is_dead(me)
-    assert not replace(me, space="another container", pid=1, started="1").is_dead(me)
-
-
 class TestWithoutProc:
     """Of a system without /proc: neither boot id nor start time is known."""
 
@@ -158,22 +149,6 @@ class TestWithoutProc:
         with pytest.raises(Leased):
             lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE - 1)
         assert lease.acquire(db, "s1", me, now=1000.0 + lease.SILENCE + 1) == 2
-
-    def test_who_cannot_be_looked_up_is_left_to_its_heartbeat(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """A container beside this one, and another host of the same name."""
-        gone = self.here(2**22)
-        assert gone.is_dead(self.here(os.getpid()))
-        assert not replace(gone, space="another container").is_dead(self.here(os.getpid()))
-        monkeypatch.setattr(lease, "_boot", str)
-        monkeypatch.setattr(lease.uuid, "getnode", iter([1, 2]).__next__)
-        there, me = lease.Holder.current(), lease.Holder.current()
-        assert not replace(there, pid=2**22).is_dead(me)
-
-    def test_a_row_with_a_boot_id_is_left_to_its_heartbeat(self) -> None:
-        assert not replace(lease.Holder.current(), pid=2**22).is_dead(self.here(os.getpid()))
-        assert not self.here(2**22).is_dead(lease.Holder.current())
 
 
 @given(st.lists(st.sampled_from(["acquire", "release"]), max_size=12))
@@ -207,9 +182,3 @@ def test_a_new_ledger_can_be_created_by_many_at_once(home: Home) -> None:
         database.connect(home.ledger_file).execute("SELECT count(*) FROM studies").fetchone()[0]
         == 0
     )
-
-
-def test_the_lease_knows_its_own_process() -> None:
-    me = lease.Holder.current()
-    assert me.pid == os.getpid()
-    assert me.started.isdigit()

@@ -1,6 +1,10 @@
 """`swarm train | sft | eval`, as a user types them."""
 
 import json
+import os
+import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +18,7 @@ from swarm.cli import app
 from swarm.cli.config_file import read_file
 from swarm.cli.console import heading
 from swarm.config.train import TrainConfig
-from swarm.disk.folder import EVENTS, METRICS, ROLLOUTS, read_rows
+from swarm.disk.folder import EVENTS, METRICS, ROLLOUTS, check_seal, read_rows
 from swarm.train.loop import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -72,10 +76,9 @@ class TestTrain:
         again = swarm("train", config, "--out", broken, "--resume", "--json")
         assert again.stdout == done.stdout
 
-    @pytest.mark.parametrize("scheme", ["file", "memory"])
-    def test_checkpoints_at_a_url(self, config: Path, tmp_path: Path, scheme: str) -> None:
+    def test_checkpoints_at_a_url(self, config: Path, tmp_path: Path) -> None:
         """`--resume` finds them there without being told again."""
-        place = f"{scheme}://{tmp_path}/far"
+        place = f"file://{tmp_path}/far"
         train(read_file(config, []), tmp_path / "whole")
         with pytest.raises(Killed):
             train(read_file(config, []), Path("run"), checkpoints=place, on_step=kill_at(3))
@@ -86,6 +89,51 @@ class TestTrain:
         assert_same_run(Path("run"), tmp_path / "whole")
         (resumed,) = [r for r in read_rows(Path("run") / EVENTS) if r["kind"] == "resumed"]
         assert resumed["detail"] == {"step": 2}
+
+    def test_two_at_once_get_a_folder_each(self, config: Path) -> None:
+        """And of two that want the same one, the second is refused in one line."""
+        words = [sys.executable, "-m", "swarm.cli.app", "train", str(config), "--json"]
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+        pipe = subprocess.PIPE
+
+        def both(*more: str) -> list[tuple[int, str, str]]:
+            processes = [
+                subprocess.Popen([*words, *more], stdout=pipe, stderr=pipe, text=True, env=env)
+                for _ in range(2)
+            ]
+            return sorted((p.wait(), *p.communicate()) for p in processes)
+
+        first, second = both()
+        assert first[0] == second[0] == app.DONE
+        folders = {json.loads(out)["folder"] for _, out, _ in (first, second)}
+        assert len(folders) == 2
+        for folder in map(Path, folders):
+            assert [row["step"] for row in read_rows(folder / METRICS)] == [0, 1, 2, 3]
+            assert check_seal(folder) == []
+        first, second = both("--out", "one")
+        assert (first[0], second[0]) == (app.DONE, app.BAD_INPUT)
+        assert "out: one is being written by process" in second[2] or "holds a run" in second[2]
+        assert second[2].count("\n") == 1
+        assert check_seal(Path("one")) == []
+
+    def test_a_run_may_start_over(self, config: Path) -> None:
+        with pytest.raises(Killed):
+            train(read_file(config, []), Path("run"), on_step=kill_at(3))
+        shutil.rmtree("run/checkpoints")
+        lost = swarm("train", config, "--out", "run", "--resume")
+        assert "the run saved steps 1 to 2 there" in str(lost.exception)
+        assert len(list(read_rows(Path("run") / METRICS))) == 4
+        done = swarm("train", config, "--out", "run", "--restart", "--json")
+        assert json.loads(done.stdout)["exact"]
+        assert [row["step"] for row in read_rows(Path("run") / METRICS)] == [0, 1, 2, 3]
+
+    def test_a_run_that_went_on_elsewhere_says_so(self, config: Path) -> None:
+        with pytest.raises(Killed):
+            train(read_file(config, []), Path("run"), on_step=kill_at(3))
+        file = Path("run/fingerprint.json")
+        file.write_text(re.sub('"torch": "[^"]+"', '"torch": "2.0.0"', file.read_text()))
+        done = swarm("train", config, "--out", "run", "--resume")
+        assert "not exact (exact: false) after step 2: torch 2.0.0 → " in done.output
 
     def test_dry_run_prints_the_resolved_config_and_touches_nothing(self, config: Path) -> None:
         done = swarm("train", config, "--dry-run", "--set", "optim.lr=3e-4", "--set", "seed=7")
@@ -226,8 +274,14 @@ class TestBadInput:
             (["--set", "sampling.top_p=0.9"], "sampling.top_p: there is no such setting"),
             (["--out", "small.yaml"], "out: "),
             (["--checkpoints", "nowhere://x"], "checkpoints: nowhere://x cannot be used"),
+            (["--checkpoints", "memory://here"], "it is gone when this process ends"),
+            (["--checkpoints", "memory://"], "it is gone when this process ends"),
+            (["--checkpoints", "://"], "it names no place"),
+            (["--checkpoints", ""], "it names no place"),
+            (["--out", ""], "out: it names no folder"),
+            (["--out", "/proc/x"], "out: /proc is not a folder that can be written"),
             (["--checkpoints", "small.yaml"], "give a place that can be written to"),
-            (["--resume"], "out: --resume needs the folder of a run"),
+            (["--resume"], "out: --resume and --restart need the folder of a run"),
         ],
     )
     def test_it_is_one_line_that_names_the_field(

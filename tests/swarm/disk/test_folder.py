@@ -28,8 +28,9 @@ from swarm.disk.folder import (
     write_atomically,
     write_rows,
 )
+from swarm.errors import InfrastructureError
 
-RESULT_OF_RUN = RunResult("finished", 3, 1.5)
+RESULT_OF_RUN = RunResult("finished", 2, 1.5)
 
 
 @pytest.fixture
@@ -55,8 +56,21 @@ class TestSeal:
 
     def test_its_digest_is_that_of_the_manifest(self, tmp_path: Path) -> None:
         folder = tmp_path / "run"
-        digest = RunWriter(folder).seal(RESULT_OF_RUN)
+        digest = RunWriter(folder).seal(RunResult("failed", 0, 1.5))
         assert manifest_digest(folder) == digest
+
+    @pytest.mark.parametrize("steps", [(0, 1), (0, 1, 1, 2), (0, 2, 1, 2), ()])
+    def test_rows_that_do_not_lead_to_the_last_step_are_not_sealed(
+        self, tmp_path: Path, steps: tuple[int, ...]
+    ) -> None:
+        """Lost, or those of two runs that wrote here at once."""
+        writer = RunWriter(tmp_path)
+        for step in steps:
+            writer.metrics(step, 0.0, {})
+        with pytest.raises(InfrastructureError, match="does not lead in order to step 2"):
+            writer.seal(RESULT_OF_RUN)
+        assert read_result(tmp_path) is None
+        assert manifest_digest(tmp_path) is None
 
     def test_an_unfinished_folder_has_neither_seal_nor_result(self, tmp_path: Path) -> None:
         RunWriter(tmp_path).metrics(0, 0.0, {})
@@ -184,7 +198,8 @@ class TestAtomicWrites:
 def test_the_result_is_plain_json(sealed: Path) -> None:
     assert json.loads((sealed / RESULT).read_text()) == {
         "status": "finished",
-        "steps": 3,
+        "steps": 2,
         "seconds": 1.5,
         "cause": "",
+        "exact": True,
     }

@@ -1,15 +1,33 @@
 """Six steps are three, a kill and three more, or two, two and two: to the bit."""
 
+import errno
+import json
+import os
 import shutil
+from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import fsspec
 import pytest
 from support.tiny_runs import Killed, assert_same_run, in_stretches, kill_at, rows, small, weights
 
-from swarm.disk.folder import CHECKPOINTS, EVENTS, METRICS, ROLLOUTS, check_seal, read_rows
-from swarm.errors import BadStorage, Refusal
+from swarm.disk.folder import (
+    CHECKPOINTS,
+    EVENTS,
+    FINGERPRINT,
+    METRICS,
+    ROLLOUTS,
+    check_seal,
+    checkpoints_of,
+    read_result,
+    read_rows,
+)
+from swarm.disk.storage import Storage
+from swarm.errors import BadStorage, CheckpointsLost, Refusal, WriteFailed
+from swarm.policy import checkpoint
 from swarm.train.loop import train
+from swarm.train.stretches import read_conditions
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
@@ -48,6 +66,16 @@ def test_a_resumed_run_is_the_run(config, tmp_path: Path) -> None:
         assert check_seal(resumed) == []
 
 
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+def listing(folder: Path) -> dict[Path, bytes]:
+    """Every file but whose folder it is."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if not path.name.startswith(".owner")}
+
+
 class TestTakingOver:
     def killed(self, folder: Path, step: int = 4) -> Path:
         with pytest.raises(Killed):
@@ -78,13 +106,54 @@ class TestTakingOver:
         assert_same_run(tmp_path / "last", tmp_path / "straight")
         (resumed,) = [r for r in read_rows(tmp_path / "last" / EVENTS) if r["kind"] == "resumed"]
         assert resumed["detail"] == {"step": 2}
+        (damaged,) = [r for r in read_rows(tmp_path / "last" / EVENTS) if r["kind"] == "damaged"]
+        assert damaged["detail"] == {"steps": [3]}
 
-    def test_without_a_checkpoint_it_starts_afresh(self, tmp_path: Path) -> None:
+    def test_before_the_first_checkpoint_it_starts_afresh(self, tmp_path: Path) -> None:
         train(small(), tmp_path / "straight")
-        earlier = self.killed(tmp_path / "killed")
-        shutil.rmtree(earlier / CHECKPOINTS)
+        earlier = self.killed(tmp_path / "killed", step=1)
         train(small(), tmp_path / "last", resume_from=earlier)
         assert_same_run(tmp_path / "last", tmp_path / "straight")
+
+    @pytest.mark.parametrize(
+        ("harm", "says"),
+        [
+            (shutil.rmtree, "there is nothing, and the run saved steps 1 to 3 there"),
+            (lambda place: [shutil.rmtree(p) for p in place.iterdir()], "no checkpoint is there"),
+            (
+                lambda place: [cut(p) for p in place.glob("*/policy*")],
+                "no checkpoint there is whole",
+            ),
+        ],
+        ids=["gone", "emptied", "damaged"],
+    )
+    def test_checkpoints_that_were_lost_are_not_started_over(
+        self, harm: Callable[[Path], object], says: str, tmp_path: Path
+    ) -> None:
+        """Unless that is asked for. Nothing is erased before."""
+        folder = self.killed(tmp_path / "killed")
+        harm(folder / CHECKPOINTS)
+        before = listing(folder)
+        with pytest.raises(CheckpointsLost, match=rf"{folder}/checkpoints .*{says}"):
+            train(small(), folder, resume_from=folder)
+        assert listing(folder) == before
+        train(small(), folder, resume_from=folder, restart="asked for")
+        train(small(), tmp_path / "straight")
+        assert_same_run(folder, tmp_path / "straight")
+        kinds = [row["kind"] for row in read_rows(folder / EVENTS)]
+        assert kinds.count("restarted") == 1
+        assert read_result(folder).exact
+
+    def test_a_folder_that_is_written_is_refused(self, tmp_path: Path) -> None:
+        folder = tmp_path / "run"
+
+        def twice(step: int, _: object) -> None:
+            for earlier in (None, folder):
+                with pytest.raises(Refusal, match=f"is being written by process {os.getpid()}"):
+                    train(small(), folder, resume_from=earlier)
+
+        assert train(small(steps=1), folder, on_step=twice).status == "finished"
+        assert check_seal(folder) == []
 
     def test_another_config_is_refused(self, tmp_path: Path) -> None:
         earlier = self.killed(tmp_path / "killed", step=1)
@@ -99,6 +168,49 @@ class TestTakingOver:
         walls = [row["wall"] for row in read_rows(tmp_path / "last" / METRICS)]
         assert walls == sorted(walls)
         assert weights(tmp_path / "last")
+
+
+class TestExactness:
+    """What a run is trained under stands in its folder; another is allowed, and never silent."""
+
+    def resumed(self, tmp_path: Path, changed: Callable[[Path], None]) -> Path:
+        with pytest.raises(Killed):
+            train(small(), tmp_path / "run", on_step=kill_at(4))
+        changed(tmp_path / "run" / FINGERPRINT)
+        train(small(), tmp_path / "run", resume_from=tmp_path / "run")
+        return tmp_path / "run"
+
+    def test_under_the_same_it_is_exact(self, tmp_path: Path) -> None:
+        folder = self.resumed(tmp_path, lambda _: None)
+        assert read_result(folder).exact
+        (stretch,) = read_conditions(folder).stretches
+        wanted = {"torch", "python", "cpu_capability", "threads", "device", "trainer"}
+        assert stretch.step == 0
+        assert wanted <= stretch.fingerprint.keys()
+
+    def test_under_another_it_is_not(self, tmp_path: Path) -> None:
+        def age(file: Path) -> None:
+            document = json.loads(file.read_text())
+            document["stretches"][0]["fingerprint"]["torch"] = "2.0.0"
+            file.write_text(json.dumps(document))
+
+        folder = self.resumed(tmp_path, age)
+        assert not read_result(folder).exact
+        assert [stretch.step for stretch in read_conditions(folder).stretches] == [0, 3]
+        (noted,) = [r["detail"] for r in read_rows(folder / EVENTS) if r["kind"] == "inexact"]
+        assert noted["changed"] == {"torch": ["2.0.0", version("torch")]}
+        assert noted["text"] == f"torch 2.0.0 → {version('torch')}"
+        assert check_seal(folder) == []
+
+    @pytest.mark.parametrize("text", [None, "{"])
+    def test_an_unknown_one_is_not_taken_for_the_same(
+        self, tmp_path: Path, text: str | None
+    ) -> None:
+        """A run that an earlier version began."""
+        folder = self.resumed(
+            tmp_path, lambda file: file.write_text(text) if text else file.unlink()
+        )
+        assert not read_result(folder).exact
 
 
 class TestCheckpointsElsewhere:
@@ -142,6 +254,45 @@ class TestCheckpointsElsewhere:
         train(small(), tmp_path / "2", resume_from=earlier)
         assert_same_run(tmp_path / "2", tmp_path / "straight")
         assert (tmp_path / "2" / CHECKPOINTS).exists()
+
+    def test_they_may_be_moved(self, tmp_path: Path) -> None:
+        """A run knows its own again, and takes no other's."""
+        folder = self.killed(tmp_path / "run", str(tmp_path / "far"))
+        self.killed(tmp_path / "other", str(tmp_path / "others"))
+        (tmp_path / "far").rename(tmp_path / "near")
+        with pytest.raises(CheckpointsLost, match="--checkpoints"):
+            train(small(), folder, resume_from=folder)
+        with pytest.raises(BadStorage, match="holds those of another run"):
+            train(small(), folder, resume_from=folder, checkpoints=str(tmp_path / "others"))
+        train(small(), folder, resume_from=folder, checkpoints=str(tmp_path / "near"))
+        train(small(), tmp_path / "straight")
+        assert_same_run(folder, tmp_path / "straight")
+        assert checkpoints_of(folder) == str(tmp_path / "near")
+
+    def test_two_runs_at_one_place(self, tmp_path: Path) -> None:
+        """The one that came first stops before it erases what the other has saved."""
+
+        def other(step: int, _: object) -> None:
+            if step == 0:
+                shutil.rmtree(tmp_path / "far")
+                train(small(steps=2), tmp_path / "2", checkpoints=str(tmp_path / "far"))
+
+        with pytest.raises(BadStorage, match="another run keeps its own there"):
+            train(small(), tmp_path / "1", checkpoints=str(tmp_path / "far"), on_step=other)
+        assert checkpoint.newest(Storage(tmp_path / "far")) == 1
+
+    def test_a_storage_that_fails_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("swarm.disk.storage.write_atomically", full)
+        monkeypatch.setattr("swarm.train.loop.write_place", lambda *_: None)
+        with pytest.raises(WriteFailed, match=r"run/checkpoints: No space left .* with --resume"):
+            train(small(), tmp_path / "run")
+        monkeypatch.undo()
+        train(small(), tmp_path / "run", resume_from=tmp_path / "run")
 
     def test_those_of_another_run_are_never_touched(self, tmp_path: Path, place: str) -> None:
         self.killed(tmp_path / "1", place)
