@@ -66,18 +66,39 @@ class BadStorage(Refusal):
         super().__init__("checkpoints", f"{address} cannot be used ({why})", next_step)
 
 
+#: The next step after a defect in the user's own file, whose digest changes with it.
+START_ANEW = "correct it and start anew"
+
+
 class RewardFailed(Exception):
     """A user's function raised, or returned what is not a score. It ends the run: a defect of the
     reward must never be trained on as if it were a reward."""
 
-    def __init__(self, function: str, problem: str, row: int) -> None:
-        super().__init__(function, problem, row)
+    def __init__(self, function: str, problem: str, row: int, next_step: str = START_ANEW) -> None:
+        super().__init__(function, problem, row, next_step)
         self.function = function
         self.problem = problem
         self.row = row
+        self.next_step = next_step
 
     def __str__(self) -> str:
-        return f"{self.function} {self.problem} on row {self.row}"
+        return f"{self.function} {self.problem} on row {self.row}; {self.next_step}"
+
+
+class RewardOverdue(RewardFailed):
+    """A user's function did not return within the time limit, `task.time_limit`."""
+
+    def __init__(self, function: str, limit: float, row: int) -> None:
+        super().__init__(
+            function,
+            f"did not return within {limit:g} s",
+            row,
+            "make it faster, or raise task.time_limit and resume",
+        )
+        self.limit = limit
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RewardOverdue, (self.function, self.limit, self.row)
 
 
 class FetchFailed(Exception):
@@ -105,10 +126,27 @@ class ClusterLost(InfrastructureError):
     """A Ray cluster that was in use stopped answering."""
 
 
+class Interrupted(Exception):
+    """A signal asked a run to stop: it is saved after its last step and can be resumed."""
+
+    def __init__(self, signal: str, step: int, folder: Path) -> None:
+        super().__init__(f"{signal}: saved after step {step}; go on with --resume --out {folder}")
+        self.step = step
+
+
+def said(error: BaseException) -> str:
+    """The text of an exception on one line. One of the user's own may have none that can be
+    read."""
+    try:
+        return " ".join(str(error).split())
+    except Exception:
+        return "its text cannot be read"
+
+
 def blamed(error: BaseException, path: Path) -> str:
     """What an exception of the user's file says, with the last line of that file that it names:
     `ValueError: no rows (mine.py:3)`."""
-    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":")
+    text = f"{type(error).__name__}: {said(error)}".rstrip(": ")
     if isinstance(error, SyntaxError):  # says the line itself
         return text
     frames = traceback.extract_tb(error.__traceback__)

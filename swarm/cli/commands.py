@@ -1,20 +1,21 @@
 """`swarm train`, `sft` and `eval`. Torch is imported once a config is known to be good."""
 
-import json
 import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 from ruamel.yaml import YAML
 
 from swarm import models
 from swarm.cli.config_file import read_file
-from swarm.cli.console import steps_shown
+from swarm.cli.console import evaluation_lines, measured, steps_shown
+from swarm.cli.documents import print_document
+from swarm.cli.stopping import stop_signals
 from swarm.config.paths import first_difference
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import (
@@ -30,6 +31,9 @@ from swarm.disk.folder import (
 from swarm.disk.run_config import read_config
 from swarm.disk.storage import Storage
 from swarm.errors import Refusal
+
+if TYPE_CHECKING:
+    from swarm.train.alarms import Alarm
 
 FAILED = 1
 
@@ -99,18 +103,16 @@ def evaluate(
     from swarm.train.evaluate import evaluate as measure
 
     found = measure(resolved, adapter, greedy)
+    for alarm in found.alarms:
+        _say(alarm)
     if as_json:
-        typer.echo(json.dumps(_finite(asdict(found)), indent=2))
-        return
-    how = "greedy" if greedy else "sampled at temperature 1"
-    typer.echo(
-        f"avg@1 {found.accuracy:.3f}, 95 % interval {found.low:.3f} to {found.high:.3f}, "
-        f"on {found.n} held-out prompts, {how}"
-    )
-    typer.echo(
-        f"reward {found.reward:.3f}, {found.mean_length:.1f} tokens an answer, "
-        f"{found.truncated:.1%} cut off"
-    )
+        print_document(asdict(found))
+    else:
+        how = "greedy" if greedy else "sampled at temperature 1"
+        for line in evaluation_lines(found, how):
+            typer.echo(line)
+    if not found.n:
+        raise typer.Exit(FAILED)
 
 
 def _train(
@@ -126,14 +128,24 @@ def _train(
         typer.echo(f"run folder {folder}")
         if models.folder(config.model.ref) is None:
             typer.echo(f"{config.model.ref} is not here yet: it is fetched once")
-    with steps_shown(config.steps, sys.stdout, silent=as_json) as on_step:
+    with (
+        stop_signals() as stop,
+        steps_shown(config.steps, sys.stdout, silent=as_json) as on_step,
+    ):
         return train(
             config,
             folder,
             resume_from=folder if resume else None,
             checkpoints=checkpoints,
             on_step=on_step,
+            on_alarm=_say,
+            stop=stop,
         )
+
+
+def _say(alarm: "Alarm") -> None:
+    """What looks wrong, on stderr while the run goes on."""
+    typer.echo(f"alarm at step {alarm.step}: {alarm.kind}: {alarm.cause}", err=True)
 
 
 def _fresh(config: TrainConfig, file: Path, out: Path | None) -> Path:
@@ -167,7 +179,7 @@ def _resumed(config: TrainConfig, out: Path | None) -> Path:
 def _show(config: TrainConfig, as_json: bool) -> None:
     document = config.model_dump(mode="json")
     if as_json:
-        typer.echo(json.dumps(document, indent=2))
+        print_document(document)
         return
     YAML(typ="safe").dump(document, sys.stdout)
 
@@ -184,12 +196,12 @@ def _show_end(folder: Path, result: RunResult, as_json: bool) -> None:
             "batch": str(folder / DIVERGED) if result.status == "diverged" else None,
             "eval/acc": {"first": first, "last": last},
         }
-        typer.echo(json.dumps(document, indent=2))
+        print_document(document)
         return
     cause = f": {result.cause}" if result.cause else ""
     typer.echo(f"{result.status} after {result.steps} steps, {result.seconds:.0f} s{cause}")
     if first is not None and last is not None:
-        typer.echo(f"held-out accuracy {first:.3f} before, {last:.3f} now")
+        typer.echo(f"held-out accuracy {measured(first)} before, {measured(last)} now")
     typer.echo(f"weights {folder / ADAPTER}")
     if result.status == "diverged":
         typer.echo(f"the batch that broke it {folder / DIVERGED}")
@@ -203,8 +215,3 @@ def _quiet() -> None:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-
-
-def _finite(values: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no NaN: what could not be measured is null."""
-    return {name: None if value != value else value for name, value in values.items()}

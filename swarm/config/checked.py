@@ -6,6 +6,7 @@ from functools import cache
 from pydantic import ValidationError
 
 from swarm.config.base import JsonValue
+from swarm.config.parts import BOUNDS
 from swarm.config.paths import TASK_ARGS, first_problem, flat, leaf_of, place
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal, did_you_mean
@@ -14,7 +15,7 @@ from swarm.errors import Refusal, did_you_mean
 @cache
 def known_paths() -> tuple[str, ...]:
     """Every path of TrainConfig that holds a value, in the order of the config."""
-    return tuple(flat(TrainConfig()))
+    return (*flat(TrainConfig()), *BOUNDS)
 
 
 def check_path(path: str, field: str) -> None:

@@ -3,13 +3,28 @@
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from swarm.config.base import JsonValue, Settings
 
 #: vLLM serves an adapter of any rank up to its `max_lora_rank`, which can be 1, 8, 16, 32, 64, 128,
 #: 256, 320 or 512.
 LARGEST_RANK = 512
+
+#: Seconds that a call of the user's own functions may take where `task.time_limit` is not set. A
+#: judge asked over a network needs a minute for a group; what takes five hangs.
+TIME_LIMIT = 300.0
+
+#: Settings that bound waits and leave what a run computes as it is: they are in no digest, and a
+#: run may be resumed with others. A dump holds them where they are set, so that ids of earlier
+#: versions stay.
+BOUNDS = ("task.time_limit",)
 
 
 class ModelSettings(Settings):
@@ -47,6 +62,24 @@ class TaskSettings(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
+    time_limit: float | None = Field(
+        default=None,
+        gt=0,
+        description=f"seconds a call of the user's functions may take; by default {TIME_LIMIT:g}",
+    )
+
+    @property
+    def seconds(self) -> float:
+        """The time limit in force."""
+        return TIME_LIMIT if self.time_limit is None else self.time_limit
+
+    @model_serializer(mode="wrap")
+    def _without_what_is_not_set(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As it is, but for bounds that are not set (`BOUNDS`)."""
+        dumped: dict[str, Any] = plain(self)
+        if self.time_limit is None:
+            dumped.pop("time_limit", None)
+        return dumped
 
     @model_validator(mode="before")
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from swarm.config.base import JsonValue
+from swarm.config.parts import TIME_LIMIT
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask
 from swarm.tasks import code
@@ -18,10 +19,11 @@ from swarm.tasks.task import Score
 from swarm.tasks.task_family import HELD_OUT, Problem
 
 
-def load_own(ref: OwnRef, args: Mapping[str, JsonValue]) -> "OwnTask":
-    """The task of these files. Raises BadTask naming the file, and the row where one is wrong."""
+def load_own(ref: OwnRef, args: Mapping[str, JsonValue], limit: float = TIME_LIMIT) -> "OwnTask":
+    """The task of these files; a call of the user's functions may take `limit` seconds. Raises
+    BadTask naming the file, and the row where one is wrong."""
     if ref.function is not None:
-        rows, judge = code.made(ref, args)
+        rows, judge = code.made(ref, args, limit)
         return _split(rows, judge)
     if args:
         raise BadTask("rows take no arguments", "drop them", f"task.args.{sorted(args)[0]}")
@@ -66,8 +68,9 @@ class OwnTask:
         return list(self.held_out[:count])
 
     def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
-        """The row's `demonstration`, else its `answer`."""
-        return str(_row(problem).columns.get("demonstration") or problem.answer)
+        """The row's `demonstration`, else the answer that its messages end with, else `answer`."""
+        row = _row(problem)
+        return str(row.columns.get("demonstration") or row.shown or row.answer)
 
     def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
         row = _row(problem)

@@ -20,12 +20,21 @@ from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
-from swarm.disk.folder import ADAPTER, DIVERGED, RunResult, RunStatus, RunWriter
+from swarm.disk.folder import (
+    ADAPTER,
+    DIVERGED,
+    EVENTS,
+    METRICS,
+    RunResult,
+    RunStatus,
+    RunWriter,
+    read_rows,
+)
 from swarm.disk.run_config import write_config
 from swarm.disk.storage import Storage
 from swarm.disk.trees import save_trees
 from swarm.engine.torch_engine import TorchEngine
-from swarm.errors import RewardFailed
+from swarm.errors import Interrupted, RewardFailed
 from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
@@ -36,10 +45,13 @@ from swarm.policy.policy import Policy
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
+from swarm.train.alarms import Alarm
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
+from swarm.train.raised import RaisedAlarms
 from swarm.train.resume import begin, write_place
 
 OnStep = Callable[[int, Mapping[str, float]], None]
+OnAlarm = Callable[[Alarm], None]
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
@@ -55,6 +67,8 @@ def train(
     resume_from: Path | None = None,
     checkpoints: str | None = None,
     on_step: OnStep | None = None,
+    on_alarm: OnAlarm | None = None,
+    stop: Callable[[], str | None] = lambda: None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), seal it, and say how it ended.
 
@@ -62,19 +76,24 @@ def train(
     itself), the records up to its newest valid checkpoint are taken over and training goes on from
     there; without a valid checkpoint it starts afresh. `checkpoints` is a path or URL to keep them
     at (`swarm.disk.storage`), by default where `folder` has them. A non-finite loss or gradient
-    ends the run as `diverged`, its batch saved. Raises Refusal when the config cannot be run,
-    when `resume_from` had another, when `checkpoints` are those of another run, and when `folder`
-    holds a run that is not resumed; RewardFailed when the user's reward fails.
+    ends the run as `diverged`, its batch saved. `on_alarm` hears once of each kind of thing that
+    looks wrong (`swarm.train.alarms`), which is among the run's events too. `stop` is asked after
+    every step: where it names a signal, the run is saved. Raises Interrupted then; Refusal when the
+    config cannot be run, when `resume_from` had another, when `checkpoints` are those of another
+    run, and when `folder` holds a run that is not resumed; RewardFailed when the user's reward
+    fails.
     """
     task = load(config.task)
     config = config.with_values({"task.digest": task.digest})
     storage, found = begin(config, folder, resume_from, checkpoints)
-    run = _Run(config, task, folder, storage, on_step)
+    run = _Run(config, task, folder, storage, on_step, on_alarm)
     write_config(config, folder)
     write_place(storage, folder)
     try:
         run.start(found)
         while run.step < config.steps:
+            if asked := stop():
+                run.interrupt(asked)
             run.one_batch()
     except Diverged as cause:
         return run.diverged(cause)
@@ -94,11 +113,13 @@ class _Run:
         folder: Path,
         storage: Storage,
         on_step: OnStep | None,
+        on_alarm: OnAlarm | None,
     ) -> None:
         self.config = config
         self.folder = folder
         self.storage = storage
         self.on_step = on_step or (lambda step, values: None)
+        self.on_alarm = on_alarm or (lambda alarm: None)
         self.task = task
         self.base: Base = load_base(config.model, config.device)
         task.check(self.base.tokenizer, config)
@@ -121,7 +142,11 @@ class _Run:
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
         self.writer = RunWriter(folder)
+        self.rows = list(read_rows(folder / METRICS))
+        raised = (e for e in read_rows(folder / EVENTS) if e["kind"] == "alarm")
+        self.raised = RaisedAlarms(config, [event["detail"]["alarm"] for event in raised])
         self.step = 0
+        self._saved: int | None = None
         self._wall = 0.0
         self._since = time.monotonic()
 
@@ -136,6 +161,7 @@ class _Run:
             self.step, self._wall = state.step, state.wall
             self.signal = SignalByLevel.from_json(state.signal)
             self._since = time.monotonic()
+            self._saved = found
             self.writer.event("resumed", step=self.step)
             return
         self.writer.event("started", digest=self.config.digest())
@@ -179,8 +205,16 @@ class _Run:
         self.writer.event("diverged", step=self.step, cause=str(cause), batch=DIVERGED)
         return self.finish("diverged", why)
 
+    def interrupt(self, signal: str) -> None:
+        """Save the run as it is after its last step. Raises Interrupted."""
+        if self._saved != self.step:
+            self._checkpoint()
+        self.writer.event("interrupted", step=self.step, signal=signal)
+        raise Interrupted(signal, self.step, self.folder)
+
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
+        self._look(ended=True)
         export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
         result = RunResult(status, self.step, round(self.wall, 3), cause)
         self.writer.event("ended", status=status, steps=self.step)
@@ -263,7 +297,8 @@ class _Run:
             slot=self.policy.adapter,
         )
         values = metrics.of_evaluation(groups)
-        values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
+        if any(e.completion.tokens for group in groups[:KL_PROMPTS] for e in group.episodes):
+            values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
         values["time/eval"] = time.monotonic() - began
         return values
 
@@ -277,7 +312,17 @@ class _Run:
 
     def _record(self, step: int, values: dict[str, float]) -> None:
         self.writer.metrics(step, self.wall, values)
+        self.rows.append({"step": step, "metrics": values})
         self.on_step(step, values)
+        self._look()
+
+    def _look(self, *, ended: bool = False) -> None:
+        """Say what is newly wrong in the run's figures."""
+        for alarm in self.raised.new(self.rows, ended=ended):
+            self.writer.event(
+                "alarm", alarm=alarm.kind, step=alarm.step, value=alarm.value, cause=alarm.cause
+            )
+            self.on_alarm(alarm)
 
     def _sample_rows(self, groups: Sequence[Group]) -> None:
         for group in groups[:SAMPLES]:
@@ -298,4 +343,5 @@ class _Run:
     def _checkpoint(self) -> None:
         state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
         checkpoint.save(self.storage, self.policy, state)
+        self._saved = self.step
         self.writer.event("checkpoint", step=self.step)

@@ -4,6 +4,7 @@ that attempt up to its checkpoint are taken over."""
 import shutil
 from pathlib import Path
 
+from swarm.config.paths import first_difference
 from swarm.config.train import TrainConfig
 from swarm.disk import folder as files
 from swarm.disk.run_config import read_config
@@ -24,7 +25,7 @@ def begin(
     if resume_from is None and (folder / files.METRICS).exists():
         raise Refusal("out", f"{folder} holds a run already", "resume from it or train elsewhere")
     started = resume_from if resume_from and (resume_from / files.CONFIG).exists() else None
-    if started is not None and read_config(started) != config:
+    if started is not None and first_difference(read_config(started), config):
         raise Refusal("out", f"{started} was trained with another config", "train elsewhere")
     storage = Storage(checkpoints or files.checkpoints_of(folder))
     known = [Storage(files.checkpoints_of(run)) for run in (folder, resume_from) if run is not None]

@@ -2,8 +2,8 @@
 
 import math
 
-from autoresearch.watch.raised import LOOK_EVERY, RaisedAlarms
 from swarm.config.train import TrainConfig
+from swarm.train.raised import LOOK_EVERY, RaisedAlarms
 
 TWO_UPDATES = TrainConfig().with_values({"batch.minibatches": 2})
 
