@@ -76,13 +76,12 @@ class RewardFailed(Exception):
 
     def __init__(self, function: str, problem: str, row: int, next_step: str = START_ANEW) -> None:
         super().__init__(function, problem, row, next_step)
-        self.function = function
-        self.problem = problem
-        self.row = row
+        self.field = function
+        self.problem = f"{problem} on row {row}"
         self.next_step = next_step
 
     def __str__(self) -> str:
-        return f"{self.function} {self.problem} on row {self.row}; {self.next_step}"
+        return f"{self.field} {self.problem}; {self.next_step}"
 
 
 class RewardOverdue(RewardFailed):
@@ -95,10 +94,10 @@ class RewardOverdue(RewardFailed):
             row,
             "make it faster, or raise task.time_limit and resume",
         )
-        self.limit = limit
+        self._made_of = (function, limit, row)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RewardOverdue, (self.function, self.limit, self.row)
+        return RewardOverdue, self._made_of
 
 
 class FetchFailed(Exception):

@@ -124,7 +124,8 @@ def lint(
     else:
         for path, problems in found.items():
             for p in problems:
-                typer.echo(f"{_short(path)}:{p.line}: {p.severity} {p.code} {p.message}")
+                line = f"{_short(path)}:{p.line}: {p.severity} {p.code} {p.message}"
+                typer.echo(line, err=True)
         if not broken:
             typer.echo(f"{len(paths)} clean" if len(paths) > 1 else f"{_short(paths[0])}: clean")
     if broken:

@@ -121,7 +121,7 @@ class Budget(Settings):
     """Hard limits; `trial_seconds` ends one attempt."""
 
     seconds: float = Field(gt=0, allow_inf_nan=False)
-    trial_seconds: float = Field(gt=0)
+    trial_seconds: float = Field(gt=0, allow_inf_nan=False)
     retries: int = Field(default=2, ge=0)
 
 

@@ -123,13 +123,20 @@ CASES = by_module(
             "write_plan#1": case(f"{ASK} --out playbooks", playbook("")),
             "write_plan#2": case(f"{ASK} --out none/plan.yaml"),
             "read_plan": case(FILE, {}, plan_file(arms=[])),
+            "_require_whole#1": case(FILE, {}, plan_file(topic=" ")),
+            "_require_whole#2": case(FILE, {}, plan_file(planner="ofline")),
         },
         "autoresearch.planner.planners": {
             "planner_named#1": case(f"{ASK} --planner ofline"),
             "planner_named#2": case(f"{ASK} --planner none.py:plan"),
             "planner_named#4": case(f"{MINE}s", {"mine.py": "def plan(question):\n    pass\n"}),
             "_asked": case(MINE, {"mine.py": "def plan(question):\n    return 'GRPO'\n"}),
-            "_run": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
+            "_run#1": case(
+                MINE,
+                {"mine.py": "import time\ndef plan(question):\n    time.sleep(9)\n"},
+                stands_in={"autoresearch.planner.planners.TIME_LIMIT": 0.1},
+            ),
+            "_run#2": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
         },
         "autoresearch.planner.planning": {
             "plan_study#1": case(ask(" ")),
