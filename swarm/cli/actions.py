@@ -48,8 +48,8 @@ def run_trainer(
     *,
     supervised: bool,
 ) -> None:
-    """Train as the file and the options say; see `swarm.cli.commands`. Raises Refusal, and Exit where
-    the run does not finish."""
+    """Train as the file and the options say; see `swarm.cli.commands`. Raises Refusal, and Exit
+    where the run does not finish."""
     resolved = read_file(config, pairs, supervised=supervised)
     folder = _resumed(resolved, out) if resume else _fresh(resolved, config, out)
     if checkpoints is not None:
@@ -83,7 +83,7 @@ def run_evaluation(
 
     found = measure(resolved, adapter, greedy)
     for alarm in found.alarms:
-        _say(alarm)
+        typer.echo(f"alarm: {alarm.kind}: {alarm.cause}", err=True)
     if as_json:
         print_document(asdict(found))
     else:

@@ -1,5 +1,5 @@
-"""`swarm train`, `sft` and `eval` as they are typed. What they do is imported when one is run, so that
-their help is quick."""
+"""`swarm train`, `sft` and `eval` as they are typed. What they do is imported when one is run, so
+that their help is quick."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +33,7 @@ def _trainer(about: str, *, supervised: bool) -> Callable[..., None]:
     ) -> None:
         from swarm.cli.actions import run_trainer
 
-        run_trainer(
-            config, out, resume, checkpoints, dry_run, set_, as_json, supervised=supervised
-        )
+        run_trainer(config, out, resume, checkpoints, dry_run, set_, as_json, supervised=supervised)
 
     command.__doc__ = about
     return command

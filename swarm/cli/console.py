@@ -48,9 +48,9 @@ def line(step: int, values: Mapping[str, float]) -> str:
     return f"{step:>6}{seconds:>7.2f}s" + "".join(cells)
 
 
-def measured(value: float, form: str = ".3f", unit: str = "") -> str:
-    """A figure with its unit, or that there is none."""
-    return "not measured" if math.isnan(value) else f"{value:{form}}{unit}"
+def measured(value: float) -> str:
+    """A figure, or that there is none."""
+    return "not measured" if math.isnan(value) else f"{value:.3f}"
 
 
 def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
@@ -62,10 +62,11 @@ def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
         )
     else:
         yield f"avg@1 not measured, on 0 of {found.prompts} held-out prompts, {how}"
-    yield (
-        f"reward {measured(found.reward)}, {measured(found.mean_length, '.1f')} tokens an answer, "
-        f"{measured(found.truncated, '.1%')} cut off"
-    )
+    if found.overlong < found.prompts:
+        yield (
+            f"reward {measured(found.reward)}, {found.mean_length:.1f} tokens an answer, "
+            f"{found.truncated:.1%} cut off"
+        )
     unscored = found.prompts - found.overlong - found.n
     if found.overlong:
         yield f"{found.overlong} of {found.prompts} prompts fill the context and were not asked"

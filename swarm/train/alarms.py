@@ -29,8 +29,9 @@ LENGTH_FACTOR = 2.0
 TRUNCATED = 0.5
 MISMATCH_KL = 0.05  # nats a token, between sampler and learner on the same weights
 
-#: A token's probability moved tenfold. Every bound in use lies below: importance weights are cut at
-#: 2 (verl) or 3 (TRL), dual-clip PPO holds at 3 (arXiv:1912.09729), prime-rl masks above 8.
+#: A probability moved tenfold, mean over a window of each batch's largest ratio. The bounds that
+#: others put on ratios lie below: weights are cut at 2 (verl, slime) or 3 (TRL), verl's dual clip
+#: holds at 3 (arXiv:1912.09729), CISPO at 5. What passes 10 is carried by single tokens.
 RATIO_MAX = 10.0
 
 #: Share of prompts that fill the model's context and are not asked. The data's own, so that any row

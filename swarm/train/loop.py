@@ -20,16 +20,7 @@ from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
 from swarm.dataflow.prompts import allowed_levels, batch_problems
 from swarm.dataflow.rollout import roll_out
 from swarm.dataflow.supervised import supervised_batch
-from swarm.disk.folder import (
-    ADAPTER,
-    DIVERGED,
-    EVENTS,
-    METRICS,
-    RunResult,
-    RunStatus,
-    RunWriter,
-    read_rows,
-)
+from swarm.disk.folder import ADAPTER, DIVERGED, RunResult, RunStatus, RunWriter
 from swarm.disk.run_config import write_config
 from swarm.disk.storage import Storage
 from swarm.disk.trees import save_trees
@@ -45,19 +36,15 @@ from swarm.policy.policy import Policy
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task, load
 from swarm.train import metrics
-from swarm.train.alarms import Alarm
 from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
-from swarm.train.raised import RaisedAlarms
+from swarm.train.raised import OnAlarm, Watch
 from swarm.train.resume import begin, write_place
+from swarm.train.samples import readable
 
 OnStep = Callable[[int, Mapping[str, float]], None]
-OnAlarm = Callable[[Alarm], None]
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
-
-#: Readable samples kept a batch.
-SAMPLES = 4
 
 
 def train(
@@ -119,7 +106,6 @@ class _Run:
         self.folder = folder
         self.storage = storage
         self.on_step = on_step or (lambda step, values: None)
-        self.on_alarm = on_alarm or (lambda alarm: None)
         self.task = task
         self.base: Base = load_base(config.model, config.device)
         task.check(self.base.tokenizer, config)
@@ -142,9 +128,7 @@ class _Run:
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
         self.writer = RunWriter(folder)
-        self.rows = list(read_rows(folder / METRICS))
-        raised = (e for e in read_rows(folder / EVENTS) if e["kind"] == "alarm")
-        self.raised = RaisedAlarms(config, [event["detail"]["alarm"] for event in raised])
+        self.watch = Watch(config, self.writer, on_alarm)
         self.step = 0
         self._saved: int | None = None
         self._wall = 0.0
@@ -194,7 +178,8 @@ class _Run:
         if self.step % config.evaluation.every == 0 or self.step == config.steps:
             values |= self._evaluate()
         self._record(self.step, values)
-        self._sample_rows(drawn.groups)
+        for row in readable(drawn.groups, self.step):
+            self.writer.rollout(row)
         if self.step % config.checkpoint_every == 0 and self.step < config.steps:
             self._checkpoint()
 
@@ -214,7 +199,7 @@ class _Run:
 
     def finish(self, status: RunStatus, cause: str = "") -> RunResult:
         """Export the weights and seal the folder."""
-        self._look(ended=True)
+        self.watch.end()
         export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
         result = RunResult(status, self.step, round(self.wall, 3), cause)
         self.writer.event("ended", status=status, steps=self.step)
@@ -297,48 +282,23 @@ class _Run:
             slot=self.policy.adapter,
         )
         values = metrics.of_evaluation(groups)
-        if any(e.completion.tokens for group in groups[:KL_PROMPTS] for e in group.episodes):
-            values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
+        values |= self._kl_to_reference(groups[:KL_PROMPTS])
         values["time/eval"] = time.monotonic() - began
         return values
 
-    def _kl_to_reference(self, groups: Sequence[Group]) -> float:
-        """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
+    def _kl_to_reference(self, groups: Sequence[Group]) -> dict[str, float]:
+        """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref). Nothing where
+        no answer was scored."""
         trees = [scored_tree(group).tree for group in groups]
         with self.policy.weights(REFERENCE):
             reference = np.concatenate(self.learner.logprobs(trees, EVAL_TEMPERATURE))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
-        return metrics.mean(sampled - reference)
+        return {"policy/kl_ref": metrics.mean(sampled - reference)} if len(sampled) else {}
 
     def _record(self, step: int, values: dict[str, float]) -> None:
         self.writer.metrics(step, self.wall, values)
-        self.rows.append({"step": step, "metrics": values})
         self.on_step(step, values)
-        self._look()
-
-    def _look(self, *, ended: bool = False) -> None:
-        """Say what is newly wrong in the run's figures."""
-        for alarm in self.raised.new(self.rows, ended=ended):
-            self.writer.event(
-                "alarm", alarm=alarm.kind, step=alarm.step, value=alarm.value, cause=alarm.cause
-            )
-            self.on_alarm(alarm)
-
-    def _sample_rows(self, groups: Sequence[Group]) -> None:
-        for group in groups[:SAMPLES]:
-            episode = group.episodes[0]
-            self.writer.rollout(
-                {
-                    "step": self.step,
-                    "prompt": group.text,
-                    "answer": group.answer,
-                    "completion": episode.text,
-                    "reward": episode.reward,
-                    "correct": episode.correct,
-                    "stop": episode.completion.stop.value,
-                    "tokens": len(episode.completion.tokens),
-                }
-            )
+        self.watch.look(step, values)
 
     def _checkpoint(self) -> None:
         state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())

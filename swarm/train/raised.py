@@ -1,13 +1,16 @@
 """Which alarms a run has raised: each kind once, looked for at the first rows and then every
 few."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from swarm.config.train import TrainConfig
+from swarm.disk.folder import EVENTS, METRICS, RunWriter, read_rows
 from swarm.train.alarms import Alarm, alarms
 
 LOOK_EVERY = 5  # rows between two looks
+
+OnAlarm = Callable[[Alarm], None]
 
 
 class RaisedAlarms:
@@ -29,3 +32,32 @@ class RaisedAlarms:
         new = [alarm for alarm in found if alarm.kind not in self._kinds]
         self._kinds |= {alarm.kind for alarm in new}
         return new
+
+
+class Watch:
+    """A run's alarms as it goes: events of its folder, of which `on_alarm` hears at once. A resumed
+    run's begin where its earlier attempts stopped."""
+
+    def __init__(self, config: TrainConfig, writer: RunWriter, on_alarm: OnAlarm | None) -> None:
+        self._writer = writer
+        self._on_alarm = on_alarm or (lambda alarm: None)
+        self._rows: list[Mapping[str, Any]] = list(read_rows(writer.folder / METRICS))
+        events = read_rows(writer.folder / EVENTS)
+        known = [event["detail"]["alarm"] for event in events if event["kind"] == "alarm"]
+        self._raised = RaisedAlarms(config, known)
+
+    def look(self, step: int, values: Mapping[str, float]) -> None:
+        """Take the row of a step, and say what is newly wrong."""
+        self._rows.append({"step": step, "metrics": values})
+        self._say(self._raised.new(self._rows))
+
+    def end(self) -> None:
+        """Say what only the whole run can tell."""
+        self._say(self._raised.new(self._rows, ended=True))
+
+    def _say(self, alarms: Iterable[Alarm]) -> None:
+        for alarm in alarms:
+            self._writer.event(
+                "alarm", alarm=alarm.kind, step=alarm.step, value=alarm.value, cause=alarm.cause
+            )
+            self._on_alarm(alarm)

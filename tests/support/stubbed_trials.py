@@ -40,7 +40,9 @@ class StubbedTrials:
             ledger.end_attempt(study, spec.id, ended, "finished")
 
     def _train(self, writer: RunWriter, spec: TrialSpec) -> None:
-        level = self.base + self.spread * (spec.seed % 7) + (self.effect if "none" in spec.arm else 0.0)
+        level = (
+            self.base + self.spread * (spec.seed % 7) + (self.effect if "none" in spec.arm else 0.0)
+        )
         for step in range(0, spec.config.steps + 1, spec.config.evaluation.every):
             writer.metrics(step, float(step), {"eval/acc": level, "reward/mean": level})
         writer.seal(RunResult("finished", spec.config.steps, 1.0))

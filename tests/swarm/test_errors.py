@@ -15,8 +15,10 @@ from swarm.errors import (
     Refusal,
     RewardFailed,
     RewardOverdue,
+    blamed,
     closest,
     did_you_mean,
+    said,
 )
 
 REFUSALS = [
@@ -55,8 +57,8 @@ def test_a_cluster_that_does_not_answer_is_a_fault_of_the_machinery_too() -> Non
 def test_a_failed_reward_names_function_and_row_in_every_process() -> None:
     error = RewardFailed("praise in mine.py", "returned 'x'", 7)
     for found in (error, pickle.loads(pickle.dumps(error))):
-        said = "praise in mine.py returned 'x' on row 7; correct it and start anew"
-        assert str(found) == said
+        text = "praise in mine.py returned 'x' on row 7; correct it and start anew"
+        assert str(found) == text
 
 
 def test_a_late_reward_names_its_limit_in_every_process() -> None:

@@ -10,7 +10,14 @@ import pytest
 import typer
 
 from swarm.cli import main
-from swarm.errors import ClusterLost, FetchFailed, RayUnreachable, Refusal, RewardFailed, RewardOverdue
+from swarm.errors import (
+    ClusterLost,
+    FetchFailed,
+    RayUnreachable,
+    Refusal,
+    RewardFailed,
+    RewardOverdue,
+)
 
 
 def write_until_full() -> None:

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -88,7 +89,7 @@ def test_it_says_what_it_waits_for(
 ) -> None:
     monkeypatch.setattr(calling, "SPEAKS_AFTER", 0.05)
     with users_code("reward in mine.py on row 3", 60):
-        print("from the code")
+        sys.stdout.write("from the code\n")
         time.sleep(0.5)
     said = capsys.readouterr()
     assert said.out == ""
@@ -101,7 +102,7 @@ def test_it_says_what_it_waits_for(
 def test_another_thread_may_use_it(capsys: pytest.CaptureFixture) -> None:
     def run() -> None:
         with users_code("x", 60):
-            print("there")
+            sys.stdout.write("there\n")
 
     thread = threading.Thread(target=run)
     thread.start()
