@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.checked import known_paths
+from swarm.config.parts import BOUNDS
 from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
 from swarm.config.yaml_file import read_yaml
@@ -74,7 +75,8 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
 
 def _meant(loc: Sequence[int | str]) -> str:
     """The nearest name among those that exist beside a wrong one."""
-    known: Any = TrainConfig().model_dump(mode="json")
+    bounds = dict.fromkeys(BOUNDS, 1.0)  # a dump holds them only where they are set
+    known: Any = TrainConfig().with_values({**bounds}).model_dump(mode="json")
     for part in loc[:-1]:
         known = known.get(part, {}) if isinstance(known, dict) else {}
     return did_you_mean(str(loc[-1]), known)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from swarm.config.base import strict
+from swarm.disk.strict_json import strict
+
 
 
 def print_document(document: Any) -> None:

@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import math
-from collections.abc import Mapping
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,17 +12,6 @@ class Settings(BaseModel):
     """A frozen part of the config in which an unknown key is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
-
-
-def strict(value: Any) -> Any:
-    """A value as JSON can hold it: null for NaN and the infinities, at any depth."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: strict(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [strict(part) for part in value]
-    return value
 
 
 def canonical_json(value: object) -> str:

@@ -146,6 +146,7 @@ class _Run:
             self.signal = SignalByLevel.from_json(state.signal)
             self._since = time.monotonic()
             self._saved = found
+            self.watch.go_on()
             self.writer.event("resumed", step=self.step)
             return
         self.writer.event("started", digest=self.config.digest())

@@ -35,16 +35,21 @@ class RaisedAlarms:
 
 
 class Watch:
-    """A run's alarms as it goes: events of its folder, of which `on_alarm` hears at once. A resumed
-    run's begin where its earlier attempts stopped."""
+    """A run's alarms as it goes: events of its folder, of which `on_alarm` hears at once."""
 
     def __init__(self, config: TrainConfig, writer: RunWriter, on_alarm: OnAlarm | None) -> None:
         self._writer = writer
         self._on_alarm = on_alarm or (lambda alarm: None)
-        self._rows: list[Mapping[str, Any]] = list(read_rows(writer.folder / METRICS))
-        events = read_rows(writer.folder / EVENTS)
+        self._config = config
+        self._rows: list[Mapping[str, Any]] = []
+        self._raised = RaisedAlarms(config)
+
+    def go_on(self) -> None:
+        """Take the rows and alarms of the attempts before this one."""
+        self._rows = list(read_rows(self._writer.folder / METRICS))
+        events = read_rows(self._writer.folder / EVENTS)
         known = [event["detail"]["alarm"] for event in events if event["kind"] == "alarm"]
-        self._raised = RaisedAlarms(config, known)
+        self._raised = RaisedAlarms(self._config, known)
 
     def look(self, step: int, values: Mapping[str, float]) -> None:
         """Take the row of a step, and say what is newly wrong."""
