@@ -10,7 +10,6 @@ from typing import Any
 from swarm.disk.strict_json import strict
 
 
-
 def print_document(document: Any) -> None:
     """Print a document. What could not be measured is null: JSON has no NaN."""
     sys.stdout.write(json.dumps(strict(document), indent=2, allow_nan=False) + "\n")
