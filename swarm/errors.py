@@ -84,18 +84,38 @@ class BadFolder(Refusal):
         super().__init__("out", problem, next_step)
 
 
+#: The next step after a defect in the user's own file, whose digest changes with it.
+START_ANEW = "correct it and start anew"
+
+
 class RewardFailed(Exception):
     """A user's function raised, or returned what is not a score. It ends the run: a defect of the
     reward must never be trained on as if it were a reward."""
 
-    def __init__(self, function: str, problem: str, row: int) -> None:
-        super().__init__(function, problem, row)
-        self.function = function
-        self.problem = problem
-        self.row = row
+    def __init__(self, function: str, problem: str, row: int, next_step: str = START_ANEW) -> None:
+        super().__init__(function, problem, row, next_step)
+        self.field = function
+        self.problem = f"{problem} on row {row}"
+        self.next_step = next_step
 
     def __str__(self) -> str:
-        return f"{self.function} {self.problem} on row {self.row}"
+        return f"{self.field} {self.problem}; {self.next_step}"
+
+
+class RewardOverdue(RewardFailed):
+    """A user's function did not return within the time limit, `task.time_limit`."""
+
+    def __init__(self, function: str, limit: float, row: int) -> None:
+        super().__init__(
+            function,
+            f"did not return within {limit:g} s",
+            row,
+            "make it faster, or raise task.time_limit and resume",
+        )
+        self._made_of = (function, limit, row)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RewardOverdue, self._made_of
 
 
 class FetchFailed(Exception):
@@ -131,6 +151,14 @@ class RayUnreachable(InfrastructureError, Refusal):
 
 class ClusterLost(InfrastructureError):
     """A Ray cluster that was in use stopped answering."""
+
+
+class Interrupted(Exception):
+    """A signal asked a run to stop: it is saved after its last step and can be resumed."""
+
+    def __init__(self, signal: str, step: int, folder: Path) -> None:
+        super().__init__(f"{signal}: saved after step {step}; go on with --resume --out {folder}")
+        self.step = step
 
 
 def said(error: BaseException) -> str:

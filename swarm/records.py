@@ -124,12 +124,13 @@ class TokenTree:
 
 @dataclass(frozen=True)
 class Episode:
-    """One finished attempt at a task, scored. `reward` is None when it could not be scored."""
+    """One finished attempt at a task, scored. `reward` is None when it could not be scored,
+    `correct` when it was not judged: it is neither right nor wrong then."""
 
     completion: Completion
     text: str
     reward: float | None
-    correct: bool
+    correct: bool | None
     version: int
 
 

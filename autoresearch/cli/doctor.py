@@ -1,6 +1,5 @@
 """`autoresearch doctor`: does this machine have what a study needs?"""
 
-import json
 import os
 import platform
 import shutil
@@ -18,6 +17,7 @@ from rich.text import Text
 from autoresearch.cli.terminal import noise_to
 from autoresearch.study.home import Home
 from swarm import models
+from swarm.cli.documents import print_document
 from swarm.cluster.cluster import Cluster
 
 #: A `full` study of two arms keeps about 1 GB of run folders.
@@ -50,7 +50,7 @@ def doctor(
                 if not as_json:
                     _print(console, check)
     if as_json:
-        typer.echo(json.dumps({"checks": [asdict(check) for check in checks]}, indent=2))
+        print_document({"checks": [asdict(check) for check in checks]})
     raise typer.Exit(1 if any(check.status == "fail" for check in checks) else 0)
 
 

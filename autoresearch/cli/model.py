@@ -1,6 +1,5 @@
 """`autoresearch model`: the base models that this machine can train without a hub."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from swarm import models
+from swarm.cli.documents import print_document
 from swarm.errors import Refusal, did_you_mean
 from swarm.models import smollm2, tiny
 
@@ -33,7 +33,7 @@ def list_models(
     """Models that can be trained without a hub, and whether they are on this machine."""
     rows = [_row(name) for name in models.names()]
     if as_json:
-        typer.echo(json.dumps({"models": rows}, indent=2))
+        print_document({"models": rows})
         return
     console = Console(highlight=False)
     for row in rows:

@@ -1,6 +1,5 @@
 """`autoresearch playbook`: list, show, write and check playbooks."""
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from autoresearch.planner.preview import preview
 from autoresearch.playbook import Library, Playbook, PlaybookInfo, json_schema
 from autoresearch.playbook.scaffold import scaffold
 from autoresearch.study.options import StartOptions
+from swarm.cli.documents import print_document
 from swarm.disk.folder import write_atomically
 from swarm.errors import Refusal
 
@@ -34,7 +34,7 @@ def list_playbooks(as_json: bool = typer.Option(False, "--json", help="Print JSO
     """List the playbooks of the working folder, of the user, and the built-in ones."""
     infos = Library.locate().infos()
     if as_json:
-        typer.echo(json.dumps([_row(info) for info in infos], indent=2))
+        print_document([_row(info) for info in infos])
         return
     table = Table("id", "question", "factors", "from", box=None, header_style="bold")
     for info in infos:
@@ -57,18 +57,18 @@ def show(
 ) -> None:
     """Show a playbook: its question, factors and hypotheses, and how to judge the outcome."""
     if schema:
-        typer.echo(json.dumps(json_schema(), indent=2))
+        print_document(json_schema())
         return
     if ref is None:
         raise Refusal("playbook", "which one?", "see: autoresearch playbook list")
     playbook = Library.locate().load(ref)
     if plan and as_json:
-        typer.echo(json.dumps(preview(own_plan(playbook, profile)), indent=2))
+        print_document(preview(own_plan(playbook, profile)))
     elif plan:
         shown = planview.render(own_plan(playbook, profile), None, None)
         Console(highlight=False).print(shown)
     elif as_json:
-        typer.echo(json.dumps(_document(playbook), indent=2))
+        print_document(_document(playbook))
     elif resolved:
         yaml = YAML()
         yaml.width = 100
@@ -120,11 +120,12 @@ def lint(
             for path, problems in found.items()
             for problem in problems
         ]
-        typer.echo(json.dumps({"clean": not broken, "problems": rows}, indent=2))
+        print_document({"clean": not broken, "problems": rows})
     else:
         for path, problems in found.items():
             for p in problems:
-                typer.echo(f"{_short(path)}:{p.line}: {p.severity} {p.code} {p.message}")
+                line = f"{_short(path)}:{p.line}: {p.severity} {p.code} {p.message}"
+                typer.echo(line, err=True)
         if not broken:
             typer.echo(f"{len(paths)} clean" if len(paths) > 1 else f"{_short(paths[0])}: clean")
     if broken:

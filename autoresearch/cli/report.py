@@ -57,7 +57,7 @@ def verify(study: str = _STUDY) -> None:
     _report_file(home, study, "report.md")
     problems = report.verify(facts, home)
     for problem in problems:
-        typer.echo(problem)
+        typer.echo(problem, err=True)
     if problems:
         raise typer.Exit(1)
     counted = sum(trial.folder is not None for trial in facts.trials)

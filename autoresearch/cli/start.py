@@ -1,6 +1,5 @@
 """`autoresearch start` and `resume`: plan a study, run it, and show how it ended."""
 
-import json
 import os
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from autoresearch.study.ledger import Ledger
 from autoresearch.study.options import StartOptions, parse_seed
 from autoresearch.study.plan import Plan
 from swarm import models
+from swarm.cli.documents import print_document
 from swarm.cluster.reach import check_reachable
 from swarm.config.assignments import assignments, single_values
 from swarm.errors import Refusal
@@ -100,7 +100,7 @@ def start(
         if out is not None:
             write_plan(out, plan)
         if as_json:
-            typer.echo(json.dumps(preview(plan, intent), indent=2))
+            print_document(preview(plan, intent))
         else:
             console.print(planview.render(plan, None, None, intent))
             console.print(planview.settings_table(plan, options.set))
@@ -200,7 +200,7 @@ def _run(
             home, study, observer=observer, ray_address=ray_address, more_seconds=more_seconds
         )
     if as_json:
-        typer.echo(json.dumps(summary.json(), indent=2))
+        print_document(summary.json())
         return summary.exit_code
     console = Console(highlight=False)
     console.print()
@@ -223,6 +223,6 @@ def _detach(home: Home, study: str, as_json: bool) -> None:
             env={**os.environ, "AUTORESEARCH_HOME": str(home.root)},
         )
     if as_json:
-        typer.echo(json.dumps({"study": study, "status": "running", "pid": child.pid}))
+        print_document({"study": study, "status": "running", "pid": child.pid})
         return
     typer.echo(f"running as process {child.pid}; follow it with: autoresearch logs {study} -f")

@@ -1,6 +1,5 @@
 """`autoresearch list`, `status`, `logs`, `pause` and `stop`: studies that exist already."""
 
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from autoresearch.cli.statusview import as_document, next_step, render, state
 from autoresearch.study.endings import Leased
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
+from swarm.cli.documents import print_document
 from swarm.errors import Refusal
 
 _POLL_SECONDS = 0.5
@@ -53,7 +53,7 @@ def list_studies(
             }
             for facts, now in found
         ]
-        typer.echo(json.dumps({"studies": rows}, indent=2))
+        print_document({"studies": rows})
         return
     console = Console(highlight=False)
     if not found:
@@ -85,7 +85,7 @@ def status(
     facts, verdicts = ledger.facts(study), ledger.verdicts(study)
     driven = ledger.is_driven(study)
     if as_json:
-        typer.echo(json.dumps(as_document(facts, verdicts, driven, home), indent=2))
+        print_document(as_document(facts, verdicts, driven, home))
     else:
         console = Console(highlight=False)
         console.print(render(facts, verdicts, driven))

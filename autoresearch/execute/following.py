@@ -1,6 +1,5 @@
 """One running attempt, as its driver sees it through the attempt's folder."""
 
-import json
 import math
 import time
 from collections.abc import Iterable, Mapping
@@ -9,8 +8,8 @@ from typing import Any
 
 from autoresearch.study.facts import AttemptFacts
 from autoresearch.study.plan import TrialSpec
-from autoresearch.watch.raised import RaisedAlarms
-from swarm.disk.folder import METRICS
+from swarm.disk.folder import METRICS, parsed
+from swarm.train.raised import RaisedAlarms
 
 
 class Following:
@@ -61,7 +60,7 @@ class Tail:
             data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         self._offset += len(whole)
-        return [json.loads(line) for line in whole.splitlines()]
+        return [parsed(line) for line in whole.splitlines()]
 
 
 def last_values(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -174,3 +174,9 @@ def _feasibility(plan: Plan) -> Iterator[Problem]:
             f"the budget is {plan.budget.seconds:.0f} s"
         )
         yield Problem("PB301", text, at=("profiles", plan.profile))
+    if plan.estimated_trial_seconds > plan.budget.trial_seconds:
+        text = (
+            f"a trial takes about {plan.estimated_trial_seconds:g} s, "
+            f"and is ended after {plan.budget.trial_seconds:g} s"
+        )
+        yield Problem("PB301", text, at=("profiles", plan.profile))

@@ -7,13 +7,15 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from autoresearch.planner.lint import require_clean
+from autoresearch.planner.planners import BUILT_IN
 from autoresearch.planner.task_for import require_usable
+from autoresearch.playbook import Library
 from autoresearch.study.plan import Plan
 from swarm.config.base import EVERY
 from swarm.config.paths import first_problem
 from swarm.config.yaml_file import read_yaml
 from swarm.disk.folder import write_atomically
-from swarm.errors import Refusal
+from swarm.errors import Refusal, did_you_mean
 
 
 def write_plan(path: Path, plan: Plan) -> None:
@@ -36,6 +38,21 @@ def read_plan(path: Path) -> Plan:
         plan = Plan.model_validate(read_yaml(path, "plan"))
     except ValidationError as error:
         raise Refusal("plan", f"{path}: {first_problem(error)}", "correct it") from None
+    _require_whole(path, plan)
     require_clean(plan)
     require_usable(plan)
     return plan
+
+
+def _require_whole(path: Path, plan: Plan) -> None:
+    """Raise Refusal for what no plan of ours says: no topic, an unknown playbook or planner."""
+    for name in ("topic", "question"):
+        if not getattr(plan, name).strip():
+            raise Refusal("plan", f"{path}: its {name} is empty", "say what is asked")
+    Library.locate().path(plan.playbook)
+    if plan.planner not in BUILT_IN and not plan.planner.rpartition(":")[0].endswith(".py"):
+        raise Refusal(
+            "plan",
+            f"{path}: planner {plan.planner!r} is unknown",
+            did_you_mean(plan.planner, BUILT_IN),
+        )

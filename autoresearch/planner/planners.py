@@ -12,8 +12,10 @@ from pydantic import ValidationError
 from autoresearch.planner.offline import intent_of
 from autoresearch.planner.seam import Planner, Question
 from autoresearch.study.intent import Intent
+from swarm.config.parts import TIME_LIMIT
 from swarm.config.paths import first_problem
 from swarm.errors import Refusal, blamed, did_you_mean
+from swarm.tasks.calling import Overdue, users_code
 
 BUILT_IN = ("offline",)
 
@@ -66,10 +68,11 @@ def _asked(path: Path, planner: Planner, question: Question) -> Intent:
 def _run(path: Path, code: Callable[[], Any]) -> Any:
     """What the user's code makes. Raises Refusal for whatever it raises."""
     try:
-        return code()
-    except Refusal:
+        with users_code(f"the planner {path}", TIME_LIMIT):
+            return code()
+    except (Refusal, KeyboardInterrupt):
         raise
-    except KeyboardInterrupt:
-        raise
+    except Overdue as late:
+        raise Refusal("planner", f"{path} {late}", "make it faster, or plan offline") from None
     except BaseException as error:  # whatever it raises, it is the file's
         raise Refusal("planner", f"it raised {blamed(error, path)}", f"correct {path}") from error

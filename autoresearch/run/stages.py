@@ -15,10 +15,13 @@ from autoresearch.design.cost import trial_counts
 from autoresearch.planner.planning import plan_study
 from autoresearch.run import trials, tuning_phase
 from autoresearch.run.context import StudyContext
+from autoresearch.study.endings import AtTheFloor
 from autoresearch.study.facts import Stage, StudyFacts
 from autoresearch.study.fingerprint import study_fingerprint
 from autoresearch.study.options import StartOptions, start_command
+from autoresearch.watch.floor import at_the_floor
 from swarm.errors import Refusal
+from swarm.train.alarms import counted
 from swarm.train.fingerprint import evaluators
 
 
@@ -45,9 +48,15 @@ def freeze(context: StudyContext) -> Stage:
 
 
 def pilot(context: StudyContext) -> Stage:
-    """A/A trials of the control arm: the spread between seeds."""
+    """A/A trials of the control arm: the spread between seeds. Raises AtTheFloor where all of them
+    show that the task cannot be answered."""
     plan, registration = context.registered()
-    context.run(trials.pilot(context.study, registration, plan))
+    evidence = context.run(trials.pilot(context.study, registration, plan))
+    if runs := at_the_floor(evidence):
+        asked = {
+            trial.spec.config.task.ref: trial.spec.config.task for trial in evidence.trials("pilot")
+        }
+        raise AtTheFloor(runs, ", ".join(map(counted, asked.values())))
     return "size"
 
 

@@ -6,7 +6,6 @@ second thread while Ray starts; MLflow has a thread of its own all along.
 
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from autoresearch.planner.task_for import require_usable
 from autoresearch.run.context import StudyContext
 from autoresearch.run.stages import VerificationFailed
 from autoresearch.study.budget import Budget
-from autoresearch.study.endings import BudgetExhausted, Leased, Paused, TaskFailed
+from autoresearch.study.endings import AtTheFloor, BudgetExhausted, Leased, Paused, TaskFailed
 from autoresearch.study.facts import StudyFacts, busy_seconds
 from autoresearch.study.fingerprint import is_of_an_earlier_version, study_fingerprint
 from autoresearch.study.home import Home
@@ -35,7 +34,8 @@ from autoresearch.study.plan import Plan
 from swarm import models
 from swarm.cluster.actor import TRAIN
 from swarm.cluster.cluster import Cluster
-from swarm.errors import InfrastructureError, Refusal
+from swarm.disk.faults import of_defect, of_machine, one_line
+from swarm.errors import InfrastructureError, Refusal, said
 from swarm.train.fingerprint import differences, told
 
 End = Literal["done", "failed", "paused", "budget"]
@@ -237,7 +237,7 @@ def _counted(ledger: Ledger, facts: StudyFacts, more_seconds: float) -> Iterator
 
 @contextmanager
 def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
-    """Turn what ends the block into a status of the study; a defect's traceback goes to stderr.
+    """Turn what ends the block into a status of the study; a defect's traceback goes to a file.
 
     What the user can put right at once is raised again: Refusal, RayUnreachable, Leased.
     """
@@ -255,11 +255,13 @@ def _recorded(ledger: Ledger, study: str) -> Iterator[_Ending]:
         ending.end, ending.cause = "paused", "interrupted"
     except BudgetExhausted as error:
         ending.end, ending.cause = "budget", _line(error)
-    except (InfrastructureError, TaskFailed, Underpowered, VerificationFailed) as error:
+    except (InfrastructureError, TaskFailed, AtTheFloor, Underpowered, VerificationFailed) as error:
         ending.end, ending.cause = "failed", _line(error)
     except Exception as error:
-        traceback.print_exc()
-        ending.end, ending.cause = "failed", f"{type(error).__name__}: {_line(error)}"
+        ending.end, ending.cause = (
+            "failed",
+            one_line(of_machine(error) or of_defect(error, "autoresearch")),
+        )
     if ending.end != "done":
         status: StudyStatus = "paused" if ending.end == "budget" else ending.end
         ledger.set_status(study, status, cause=ending.cause)
@@ -293,4 +295,4 @@ def _outcome(verdict: Verdict) -> dict[str, Any]:
 
 def _line(error: Exception) -> str:
     """The error's text on one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return said(error) or type(error).__name__

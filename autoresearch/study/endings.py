@@ -1,12 +1,25 @@
 """Why a study stops before its end. Each kind has its own exit code (see `autoresearch.cli`)."""
 
+from swarm.errors import START_ANEW
+
 
 class TaskFailed(Exception):
     """A trial was refused, or the user's reward failed in it, and would in the others: the study
     cannot go on. The message names the field, or the function and the row."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"{cause}; correct it and start anew")
+        super().__init__(cause if cause.endswith(START_ANEW) else f"{cause}; {START_ANEW}")
+
+
+class AtTheFloor(Exception):
+    """No answer was right in the pilot, so that no arm could be told from another."""
+
+    def __init__(self, runs: int, counted: str) -> None:
+        super().__init__(
+            f"no held-out answer was right in any of {runs} pilot runs, so that no arm could be "
+            f"told from another; eval/acc counts {counted}: start anew with an easier task, a "
+            "stronger model or another answer format"
+        )
 
 
 class Leased(Exception):

@@ -1,1 +1,1 @@
-"""What a study does about alarms in the metrics of its running trials."""
+"""What a study does about what the metrics of its trials show."""

@@ -6,8 +6,9 @@ import typer
 
 from swarm.cli.lazy import Entry, LazyGroup
 from swarm.cli.main import run
+from swarm.errors import Interrupted
 
-DONE, FAILED, BAD_INPUT = range(3)
+DONE, FAILED, BAD_INPUT, PAUSED = range(4)
 
 
 class Commands(LazyGroup):
@@ -30,7 +31,7 @@ app = typer.Typer(
     cls=Commands,
     callback=lambda: None,
     help="Reinforcement learning and fine-tuning of language models from one YAML file.",
-    epilog="Exit codes: 0 done, 1 failed or diverged, 2 bad input.",
+    epilog="Exit codes: 0 done, 1 failed or diverged, 2 bad input, 3 interrupted and saved.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -40,7 +41,12 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; errors that a user can act on become one line and an exit code."""
-    run(app)
+    run(app, _paused)
+
+
+def _paused(error: Exception) -> int | None:
+    """The exit code of a run that a signal ended; None for any other error."""
+    return PAUSED if isinstance(error, Interrupted) else None
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.base import EVERY
+from swarm.config.checked import known_paths
 from swarm.config.paths import place, put
 from swarm.config.train import TrainConfig
 from swarm.config.yaml_file import read_yaml
@@ -79,9 +80,9 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
         raise Refusal(where, "there is no such setting", _meant(first["loc"])) from None
     message = first["msg"].removeprefix("Value error, ")
     named, _, problem = message.partition(" ")
-    if named.startswith(where):  # what cannot be combined names its first field itself
+    if named in known_paths():  # what cannot be combined names its first field itself
         where, message = named, problem
-    raise Refusal(where, message, "give another value") from None
+    raise Refusal(where or "config", message, "give another value") from None
 
 
 def _meant(loc: Sequence[int | str]) -> str:

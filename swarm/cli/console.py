@@ -1,11 +1,15 @@
 """What a run shows on the terminal: a line a step, and a progress bar where someone watches."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from swarm.train.evaluate import Evaluation
 
 #: (heading, metric, format) of each column after the step and its time.
 COLUMNS = (
@@ -33,13 +37,41 @@ def heading() -> str:
 
 def line(step: int, values: Mapping[str, float]) -> str:
     """One step. What it did not measure is a dash: the KL and the accuracy outside of
-    evaluations, rewards in supervised training."""
+    evaluations, rewards in supervised training, a mean over nothing."""
     seconds = sum(values.get(name, 0.0) for name in _TIMES)
     cells = (
-        f"{values[metric]:{form}}" if metric in values else f"{'-':>{_width(form)}}"
+        f"{'-':>{_width(form)}}"
+        if math.isnan(values.get(metric, math.nan))
+        else f"{values[metric]:{form}}"
         for _, metric, form in COLUMNS
     )
     return f"{step:>6}{seconds:>7.2f}s" + "".join(cells)
+
+
+def measured(value: float) -> str:
+    """A figure, or that there is none."""
+    return "not measured" if math.isnan(value) else f"{value:.3f}"
+
+
+def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
+    """An evaluation, in which `how` answers were drawn."""
+    if found.n:
+        yield (
+            f"avg@1 {found.accuracy:.3f}, 95 % interval {found.low:.3f} to {found.high:.3f}, "
+            f"on {found.n} held-out prompts, {how}"
+        )
+    else:
+        yield f"avg@1 not measured, on 0 of {found.prompts} held-out prompts, {how}"
+    if found.overlong < found.prompts:
+        yield (
+            f"reward {measured(found.reward)}, {found.mean_length:.1f} tokens an answer, "
+            f"{found.truncated:.1%} cut off"
+        )
+    unscored = found.prompts - found.overlong - found.n
+    if found.overlong:
+        yield f"{found.overlong} of {found.prompts} prompts fill the context and were not asked"
+    if unscored:
+        yield f"{unscored} of {found.prompts} answers were not judged"
 
 
 @contextmanager

@@ -1,30 +1,26 @@
-"""How a command line ends: each error that a user can act on is one line and an exit code, and
-with `--json` one document too."""
+"""How a command line ends: each error is one line and an exit code, and with `--json` one document
+too. What nobody foresaw is a bug report: its line names the file with the traceback."""
 
 import errno
-import json
 import os
-import sqlite3
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NoReturn
 
 import typer
 from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
-from swarm.errors import (
-    OF_THE_DISK,
-    FetchFailed,
-    InfrastructureError,
-    Refusal,
-    RewardFailed,
-)
+from swarm.cli.documents import print_document, stdout_for_documents
+from swarm.disk.faults import Parts, of_defect, of_machine, one_line
+from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed, said
 
 FAILED, BAD_INPUT = 1, 2
 
 #: Characters of a path that an error line shows.
 LONGEST = 80
+
 
 #: Paths that cannot be those of files: the user's to correct.
 NO_FILE = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR}
@@ -33,13 +29,22 @@ NO_FILE = {errno.ENAMETOOLONG, errno.EISDIR, errno.ENOTDIR}
 def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error: None) -> NoReturn:
     """Run `app` on the words of the command line and exit.
 
-    A refusal ends with 2, a fault of the machines or of the user's reward with 1. `own` gives the
-    code of an error that this app alone has, None for any other. A defect is raised.
+    A refusal ends with 2, a fault of the machines or of the user's reward with 1, and so does a
+    defect, whose traceback goes to a file. `own` gives the code of an error that this app alone
+    has, None for any other.
 
     An error's line goes to stderr; with `--json` stdout gets
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
+    held = stdout_for_documents() if wants_json(sys.argv[1:]) else nullcontext()
+    with held:
+        code = _ended(app, own)
+    sys.exit(code)
+
+
+def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
+    """Run `app`; the exit code of what went well. Exits after anything else."""
     try:
         code = app(standalone_mode=False, prog_name=app.info.name)
     except typer.Abort:
@@ -53,14 +58,14 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
     except Exception as error:
         known = own(error) or _exit_code(error)
         if known is not None:
-            _end(_parts(error), known, str(error))
+            _end(_parts(error), known, said(error))
         if isinstance(error, OSError) and error.errno in NO_FILE:
             _end(_path(error), BAD_INPUT)
-        disk = _disk(error)
-        if disk is None:
-            raise
-        _end(disk, FAILED)
-    sys.exit(code if isinstance(code, int) else 0)
+        if isinstance(error, BrokenPipeError):  # who read stdout has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.exit(FAILED)
+        _end(of_machine(error) or of_defect(error, app.info.name or ""), FAILED)
+    return code if isinstance(code, int) else 0
 
 
 def wants_json(words: Sequence[str]) -> bool:
@@ -77,42 +82,30 @@ def _exit_code(error: Exception) -> int | None:
     return FAILED if isinstance(error, faults) else None
 
 
-def _end(parts: dict[str, str | None], code: int, text: str = "") -> NoReturn:
-    line = text or f"{parts['field']}: {parts['problem']}; {parts['next_step']}"
+def _end(parts: Parts, code: int, text: str = "") -> NoReturn:
+    line = text or one_line(parts)
     sys.stderr.write(f"error: {' '.join(line.splitlines())}\n")  # a path may hold line breaks
     if wants_json(sys.argv[1:]):
-        sys.stdout.write(json.dumps({"error": parts, "exit": code}, indent=2) + "\n")
+        print_document({"error": parts, "exit": code})
     sys.exit(code)
 
 
-def _parts(error: Exception) -> dict[str, str | None]:
+def _parts(error: Exception) -> Parts:
     """Which field, what is wrong with it, what to do next, as far as the error says."""
     names = ("field", "problem", "next_step")
     if all(hasattr(error, name) for name in names):
         return {name: getattr(error, name) or None for name in names}
-    return {"field": None, "problem": str(error), "next_step": None}
+    return {"field": None, "problem": said(error), "next_step": None}
 
 
-def _path(error: OSError) -> dict[str, str | None]:
+def _path(error: OSError) -> Parts:
     """What a path says that cannot be a file's."""
     named = str(error.filename)
     shown = named if len(named) <= LONGEST else f"{named[:LONGEST]}…"
     return {"field": shown, "problem": os.strerror(error.errno or 0), "next_step": "give a file"}
 
 
-def _disk(error: Exception) -> dict[str, str | None] | None:
-    """What a full, failing or closed disk says; None for any other error."""
-    next_step = "make room or rights there, then try again"
-    if isinstance(error, OSError) and error.errno in OF_THE_DISK:
-        where = str(error.filename or "disk")
-        return {"field": where, "problem": os.strerror(error.errno), "next_step": next_step}
-    full = ("database or disk is full", "disk I/O error", "readonly database")
-    if isinstance(error, sqlite3.OperationalError) and any(says in str(error) for says in full):
-        return {"field": "database", "problem": str(error), "next_step": next_step}
-    return None
-
-
-def _usage(error: Any) -> dict[str, str | None]:
+def _usage(error: Any) -> Parts:
     """The same of words that no command understands."""
     context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
     option = getattr(error, "option_name", None) or (parameter and parameter.name)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from swarm.algorithms import PRESETS
-from swarm.config.base import JsonValue, Settings, refuse
+from swarm.config.base import Settings, refuse
 
 CorrectionKind = Literal[
     "none", "tis", "icepop", "token_mask", "sequence_mask", "decoupled", "dppo"
@@ -121,7 +121,10 @@ class AlgorithmSettings(Settings):
         return self.kl_coef > 0 and self.kl_placement == "loss"
 
     def implied(self) -> Mapping[str, Any]:
-        return {**super().implied(), "returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement)}
+        return {
+            **super().implied(),
+            "returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement),
+        }
 
     def bounds_on_the_sampler(self) -> Iterator[tuple[str, str, float]]:
         """Each bound on a ratio of the learner to the sampler: its path, whether it holds a

@@ -31,9 +31,12 @@ def check_value(path: str, value: JsonValue, field: str) -> None:
     try:
         TrainConfig().with_values({path: value})
     except ValidationError as error:
-        own = [e for e in error.errors(include_url=False) if place(e["loc"]) == path]
-        if own:
-            raise Refusal(field, f"{path}: {own[0]['msg']}", "give another value") from None
+        for each in error.errors(include_url=False):
+            said = each["msg"].removeprefix("Value error, ")
+            if place(each["loc"]) == path:
+                raise Refusal(field, f"{path}: {said}", "give another value") from None
+            if not each["loc"] and said.startswith(f"{path} {value} "):  # of the value alone
+                raise Refusal(field, said, "give another value") from None
 
 
 def configure(

@@ -41,6 +41,15 @@ Passes = Annotated[int, Field(ge=1), _most(1024, "passes over one batch of answe
 #: 256, 320 or 512.
 LARGEST_RANK = 512
 
+#: Seconds that a call of the user's own functions may take where `task.time_limit` is not set. A
+#: judge asked over a network needs a minute for a group; what takes five hangs.
+TIME_LIMIT = 300.0
+
+#: Settings that bound waits and leave what a run computes as it is: they are in no digest, and a
+#: run may be resumed with others. A dump holds them where they are set, so that ids of earlier
+#: versions stay.
+BOUNDS = ("task.time_limit",)
+
 
 class ModelSettings(Settings):
     """The base model: `tiny`, a cached name, a local path or a hub id."""
@@ -92,6 +101,16 @@ class TaskSettings(Settings):
         {},
         description="arguments of the model's chat template, such as enable_thinking",
     )
+    time_limit: float | None = added(
+        None,
+        gt=0,
+        description=f"seconds a call of the user's functions may take; by default {TIME_LIMIT:g}",
+    )
+
+    @property
+    def seconds(self) -> float:
+        """The time limit in force."""
+        return TIME_LIMIT if self.time_limit is None else self.time_limit
 
     @model_validator(mode="before")
     @classmethod

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from swarm.config.base import EVERY, JsonValue
+from swarm.config.parts import BOUNDS
 
 #: Free-form: arguments of a task and of a chat template. What lies below is not a setting of every
 #: run.
@@ -58,13 +59,15 @@ def flat(config: BaseModel) -> dict[str, JsonValue]:
 def differences(base: BaseModel, other: BaseModel) -> dict[str, JsonValue]:
     """The settings that hold another value in `other`, with that value."""
     before = flat(base)
-    return {path: value for path, value in flat(other).items() if before[path] != value}
+    return {path: value for path, value in flat(other).items() if before.get(path) != value}
 
 
 def first_difference(one: BaseModel, other: BaseModel) -> str | None:
-    """The first path by name, a task's arguments included, at which two configs differ; or None."""
+    """The first path by name, a task's arguments included, at which two configs differ; or None.
+    What only bounds waits makes no difference."""
     a, b = (dict(leaves(config.model_dump(mode="json"))) for config in (one, other))
-    return next((path for path in sorted(a | b) if a.get(path) != b.get(path)), None)
+    paths = sorted((a | b).keys() - set(BOUNDS))
+    return next((path for path in paths if a.get(path) != b.get(path)), None)
 
 
 def place(loc: Sequence[int | str]) -> str:

@@ -61,8 +61,8 @@ class TrainConfig(Settings):
         return {**raw, "data": {**DATA[name], **data}}
 
     def digest(self) -> str:
-        """The sha256 of the canonical JSON of this config."""
-        return canonical_digest(self.model_dump(mode="json"))
+        """The sha256 of the canonical JSON of this config, without what only bounds waits."""
+        return canonical_digest(self.model_dump(mode="json", exclude={"task": {"time_limit"}}))
 
     def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
         """This config with dotted paths replaced, validated again. Setting `algorithm.name` fills

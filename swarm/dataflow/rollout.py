@@ -10,7 +10,7 @@ from swarm.seeds import derive
 from swarm.tasks import Problem, Score, Task
 
 #: The score of an episode without an answer.
-UNSCORED = Score(None, False)
+UNSCORED = Score(None, None)
 
 
 def roll_out(

@@ -14,12 +14,14 @@
 
 `wall` counts training seconds over all attempts, so curves by wall-clock survive a resume.
 A folder is written by one process at a time (`swarm.disk.ownership`). One without `manifest.json`
-is unfinished. A JSONL file's lines are hashed one by one too,
+is unfinished. JSON has no NaN: what could not be measured is null in a file and NaN again when a
+row is read. A JSONL file's lines are hashed one by one too,
 so that a changed record can be named.
 """
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +29,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from swarm.disk.strict_json import strict
 from swarm.errors import InfrastructureError, Refusal
 
 METRICS, ROLLOUTS, EVENTS = "metrics.jsonl", "rollouts.jsonl", "events.jsonl"
@@ -104,7 +107,7 @@ class RunWriter:
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         file = self._files[name]
-        file.write(json.dumps(row, sort_keys=True, allow_nan=True) + "\n")
+        file.write(_line(row))
         file.flush()
 
 
@@ -118,14 +121,24 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                yield json.loads(line)
-            except ValueError:
+                yield parsed(line)
+            except (ValueError, AttributeError):  # not an object
                 raise _damaged(path, f" line {number}") from None
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replace a JSONL file by these rows, atomically."""
-    write_atomically(path, "".join(json.dumps(row, sort_keys=True) + "\n" for row in rows))
+    write_atomically(path, "".join(map(_line, rows)))
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    """A row of a JSONL file. A metric that could not be measured is NaN, which is null in the file
+    (bare NaN in files of earlier versions). Raises ValueError."""
+    row: dict[str, Any] = json.loads(line)
+    metrics = row.get("metrics")
+    if isinstance(metrics, dict):
+        row["metrics"] = {k: math.nan if v is None else v for k, v in metrics.items()}
+    return row
 
 
 def read_series(folder: Path, metric: str) -> list[tuple[int, float, float]]:
@@ -211,6 +224,10 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(strict(row), sort_keys=True, allow_nan=False) + "\n"
 
 
 def _damaged(path: Path, where: str = "") -> Refusal:

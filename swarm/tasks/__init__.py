@@ -9,8 +9,8 @@ from types import MappingProxyType, ModuleType
 
 from swarm.config.parts import TaskSettings
 from swarm.errors import BadTask, did_you_mean
+from swarm.tasks import calling, judges, own, own_rows, task_family
 from swarm.tasks import code as code_of_user
-from swarm.tasks import judges, own, own_rows, task_family
 from swarm.tasks.builtin import BuiltIn, levels_of
 from swarm.tasks.own import load_own
 from swarm.tasks.refs import OWN_REWARD, own_ref
@@ -27,6 +27,9 @@ _CLASSES = (
     "chain:Chain",
     "strings:Order",
 )
+
+#: What reads the user's rows and asks the user's functions.
+_JUDGING = (judges, own, own_rows, code_of_user, calling)
 
 
 def _family(named: str) -> TaskFamily:
@@ -58,7 +61,7 @@ def load(settings: TaskSettings) -> Task:
                 f"task.template.{sorted(settings.template)[0]}",
             )
         return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
-    task = load_own(ref, settings.args, settings.template)
+    task = load_own(ref, settings.args, settings.template, settings.seconds)
     if settings.digest and task.digest != settings.digest:
         raise BadTask(
             f"{ref.path} is not what was registered "
@@ -107,7 +110,7 @@ def evaluator_digest(ref: str) -> str:
     `Task.digest`.
     """
     if is_own(ref):
-        code = [inspect.getsource(module) for module in (judges, own, own_rows, code_of_user)]
+        code = [inspect.getsource(module) for module in _JUDGING]
     else:
         kinds = [kind for kind in type(family(ref)).__mro__ if kind is not object]
         files = dict.fromkeys(filter(None, map(inspect.getmodule, kinds)))

@@ -3,61 +3,65 @@
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from swarm.config.base import JsonValue, canonical_digest
+from swarm.config.parts import TIME_LIMIT
 from swarm.errors import BadTask, blamed
+from swarm.tasks.calling import Overdue, users_code
 from swarm.tasks.judges import OwnJudge
+from swarm.tasks.neighbours import PUT_IT_IN, by_design
 from swarm.tasks.own_rows import Rows, from_file, from_values
 from swarm.tasks.refs import OwnRef
 
 
-def made(ref: OwnRef, args: Mapping[str, JsonValue]) -> tuple[Rows, OwnJudge]:
+def made(
+    ref: OwnRef, args: Mapping[str, JsonValue], limit: float = TIME_LIMIT
+) -> tuple[Rows, OwnJudge]:
     """What `make(**args)` of the file makes: rows, and the judge of its functions.
 
     The digest is of the file and of the rows. Modules beside the file are not on the import path,
-    so that no code which the digest leaves out can change. Raises BadTask.
+    so that no code which the digest leaves out can change. Each call of the user's code may take
+    `limit` seconds. Raises BadTask.
     """
     if not ref.path.is_file():
         raise BadTask(f"there is no file {ref.path}", "give the path as file.py:make")
     source = ref.path.read_bytes()
     code_digest = hashlib.sha256(source).hexdigest()
-    make = getattr(_module(ref.path, code_digest), ref.function or "", None)
+    make = getattr(_module(ref.path, code_digest, limit), ref.function or "", None)
     if not callable(make):
         raise BadTask(f"{ref.path.name} has no function {ref.function!r}", "name one after the ':'")
-    try:
+    with _blamed_on(ref, limit):
         thing = make(**args)
         reward, correct = getattr(thing, "reward", None), getattr(thing, "correct", None)
-    except (Exception, SystemExit) as error:
-        raise _raised(ref, error) from error
+        brought = getattr(thing, "rows", None)
     if not callable(reward) or not (correct is None or callable(correct)):
         raise BadTask(
             f"{ref.function} made a {type(thing).__name__} without a function `reward`",
             "return an object with `rows`, `reward` and, if the true metric differs, `correct`",
         )
-    rows = _rows(ref, getattr(thing, "rows", None))
+    rows = _rows(ref, brought, limit)
     digest = canonical_digest([code_digest, rows.digest])
-    return Rows(rows.rows, digest), OwnJudge(reward, correct, str(ref.path))
+    return Rows(rows.rows, digest), OwnJudge(reward, correct, str(ref.path), limit)
 
 
-def _rows(ref: OwnRef, rows: Any) -> Rows:
+def _rows(ref: OwnRef, rows: Any, limit: float) -> Rows:
     if isinstance(rows, str | Path):
         return from_file(ref.path.parent / rows)
     if not isinstance(rows, Iterable):
         raise BadTask(
             f"{ref.function} made something without `rows`", "give a list of dicts or a JSONL path"
         )
-    try:
-        values = list(rows)
-    except Exception as error:  # a generator runs only now
-        raise _raised(ref, error) from error
+    with _blamed_on(ref, limit):
+        values = list(rows)  # a generator runs only now
     return from_values(values)
 
 
-def _module(path: Path, digest: str) -> ModuleType:
+def _module(path: Path, digest: str, limit: float) -> ModuleType:
     """The file as a module of its own; dataclasses and pickle look it up in `sys.modules`."""
     name = f"own_task_{digest[:16]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -65,13 +69,24 @@ def _module(path: Path, digest: str) -> ModuleType:
         raise BadTask(f"{path} is not a Python file", "give the path as file.py:make")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    try:
+    with _blamed_on(OwnRef(path, None), limit):
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise _raised(OwnRef(path, None), error) from error
     return module
 
 
-def _raised(ref: OwnRef, error: BaseException) -> BadTask:
+@contextmanager
+def _blamed_on(ref: OwnRef, limit: float) -> Iterator[None]:
+    """Run code of the user's file. Raises BadTask for what it raises, and where it hangs."""
     what = ref.function or ref.path.name
-    return BadTask(f"{what} raised {blamed(error, ref.path)}", f"correct {ref.path}")
+    try:
+        with users_code(f"{what} in {ref.path}", limit):
+            yield
+    except Overdue as late:
+        raise BadTask(f"{what} {late}", "make it faster, or raise task.time_limit") from None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever it raises, it is the file's
+        problem = f"{what} raised {blamed(error, ref.path)}"
+        if why := by_design(error, ref.path):
+            raise BadTask(f"{problem}: {why}", PUT_IT_IN) from error
+        raise BadTask(problem, f"correct {ref.path}") from error

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from swarm.config.base import JsonValue
+from swarm.config.parts import TIME_LIMIT
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask
 from swarm.records import NO_LIMIT, Limit
@@ -24,10 +25,13 @@ def load_own(
     ref: OwnRef,
     args: Mapping[str, JsonValue],
     template: Mapping[str, JsonValue] = MappingProxyType({}),
+    limit: float = TIME_LIMIT,
 ) -> "OwnTask":
-    """The task of these files, asked with these arguments of a chat template. Raises BadTask naming the file, and the row where one is wrong."""
+    """The task of these files, asked with these arguments of a chat template; a call of the user's
+    functions may take `limit` seconds. Raises BadTask naming the file, and the row where one is
+    wrong."""
     if ref.function is not None:
-        rows, judge = code.made(ref, args)
+        rows, judge = code.made(ref, args, limit)
         return _split(rows, judge, template)
     if args:
         raise BadTask("rows take no arguments", "drop them", f"task.args.{sorted(args)[0]}")
@@ -73,8 +77,9 @@ class OwnTask:
         return list(self.held_out[:count])
 
     def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
-        """The row's `demonstration`, else its `answer`."""
-        return str(_row(problem).columns.get("demonstration") or problem.answer)
+        """The row's `demonstration`, else the answer that its messages end with, else `answer`."""
+        row = _row(problem)
+        return str(row.columns.get("demonstration") or row.shown or row.answer)
 
     def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
         row = _row(problem)

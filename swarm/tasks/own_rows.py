@@ -19,10 +19,12 @@ _QUESTION = ("prompt", "messages")
 
 @dataclass(frozen=True)
 class Row(Problem):
-    """One row. `number` counts from 1 (a file's lines), `messages` is a chat, if it is one."""
+    """One row. `number` counts from 1 (a file's lines), `messages` is a chat, if it is one, without
+    the answer that it ends with, which is `shown`."""
 
     number: int = 0
     messages: Messages = ()
+    shown: str = ""
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -63,27 +65,39 @@ def from_values(values: Iterable[Any]) -> Rows:
 
 
 def row(number: int, raw: Mapping[str, Any]) -> Row:
-    """A checked row. `prompt` is text or, as `messages`, a chat; `answer` text or a number;
-    `level` a whole number from 1. Raises BadTask naming the row."""
+    """A checked row. `prompt` is text or, as `messages`, a chat; `answer` text or a number; `level`
+    a whole number from 1. The answer that a chat ends with is not part of the question: it is what
+    supervised steps imitate, and the answer of a row without one. Raises BadTask naming the row."""
     asked = raw.get("prompt", raw.get("messages"))
     messages = _messages(number, asked) if isinstance(asked, Sequence) else ()
+    shown = ""
+    if messages and messages[-1]["role"] == "assistant":
+        messages, shown = messages[:-1], messages[-1]["content"]
+        if not messages:
+            raise BadTask(
+                f"row {number} holds an answer and no question", "put a message before it"
+            )
     if not isinstance(asked, str) and not messages:
         raise BadTask(f"row {number} has no `prompt`", "give each row a text or a list of messages")
     text = asked if isinstance(asked, str) else "\n".join(m["content"] for m in messages)
     if not text:
         raise BadTask(f"row {number} has an empty prompt", "write a question, or drop the row")
-    answer = _answer(number, raw.get("answer"))
+    answer = _answer(number, raw.get("answer")) or shown.strip()
     try:
-        json.dumps(dict(raw), ensure_ascii=False).encode()
+        json.dumps(dict(raw), ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
         problem = f"row {number} holds half of a surrogate pair"
         raise BadTask(problem, "write the whole character") from None
+    except ValueError:
+        problem = f"row {number} holds a number that is not finite (NaN, Infinity, 1e999)"
+        raise BadTask(problem, "write null, or drop the row") from None
     return Row(
         prompt=text,
         answer=answer,
         level=_level(number, raw.get("level", 1)),
         number=number,
         messages=messages,
+        shown=shown,
         columns={name: value for name, value in raw.items() if name not in _QUESTION},
     )
 
@@ -116,6 +130,8 @@ def _answer(number: int, answer: Any) -> str:
         return ""
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         raise BadTask(f"row {number}: its answer is {type(answer).__name__}", "write text")
+    if isinstance(answer, float) and answer.is_integer():  # 72.0 is what pandas makes of 72
+        return str(int(answer))
     return str(answer)
 
 

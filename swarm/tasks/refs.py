@@ -12,6 +12,10 @@ DATA_SUFFIX, CODE_SUFFIX = ".jsonl", ".py"
 OWN_REWARD = "own"
 
 
+#: A reward from here on counts as correct where the user names no true metric.
+CORRECT_FROM = 1.0
+
+
 @dataclass(frozen=True)
 class OwnRef:
     """The user's files: rows alone, or the function in a Python file that makes the task."""

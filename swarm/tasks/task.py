@@ -14,10 +14,11 @@ from swarm.tasks.task_family import Problem
 @dataclass(frozen=True)
 class Score:
     """A judged completion. `reward` is None where it cannot be scored: such an episode enters
-    neither baseline nor loss. `correct` is the true metric that evaluation counts."""
+    neither baseline nor loss. `correct` is the true metric that evaluation counts; None where
+    nothing says it."""
 
     reward: float | None
-    correct: bool
+    correct: bool | None
 
 
 class Task(Protocol):

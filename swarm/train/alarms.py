@@ -1,7 +1,8 @@
 """What looks wrong in a run's metrics, and the likely cause.
 
-Alarms are notes for the reader of a report. They stop nothing: a run that cannot go on says so
-itself (`diverged`), and leaving out runs that look bad would bias a comparison.
+Alarms are notes for whoever watches a run or reads a report, the same for both. They stop nothing:
+a run that cannot go on says so itself (`diverged`), and leaving out runs that look bad would bias a
+comparison.
 
 Thresholds are coarse on purpose: they compare the mean of the last `WINDOW` rows with that of
 the first, so that one odd batch raises nothing.
@@ -12,7 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
+from swarm.records import Episode
+from swarm.tasks.refs import CORRECT_FROM, own_ref
 
 Row = Mapping[str, Any]  # one line of metrics.jsonl
 
@@ -25,7 +29,17 @@ LENGTH_FACTOR = 2.0
 TRUNCATED = 0.5
 MISMATCH_KL = 0.05  # nats a token, between sampler and learner on the same weights
 
-#: Metrics that are finite in every healthy row. Others are NaN where there is nothing to average.
+#: A probability moved tenfold, mean over a window of each batch's largest ratio. The bounds that
+#: others put on ratios lie below: weights are cut at 2 (verl, slime) or 3 (TRL), verl's dual clip
+#: holds at 3 (arXiv:1912.09729), CISPO at 5. What passes 10 is carried by single tokens.
+RATIO_MAX = 10.0
+
+#: Share of prompts that fill the model's context and are not asked. The data's own, so that any row
+#: tells and no window is needed.
+OVERLONG = 0.1
+
+#: Metrics that are finite in every healthy row. Others are NaN where there is nothing to average;
+#: the reward too, where nothing was scored, which has an alarm of its own.
 FINITE = (
     "loss/policy",
     "loss/kl",
@@ -34,7 +48,6 @@ FINITE = (
     "policy/kl_ref",
     "policy/ratio_max",
     "mismatch/kl",
-    "reward/mean",
 )
 
 
@@ -53,13 +66,62 @@ def alarms(rows: Sequence[Row], config: TrainConfig, *, ended: bool = False) -> 
     run can tell."""
     if not rows:
         return []
-    at_the_end = _clip_never_binds(rows, config) if ended else ()
+    at_the_end = (*_clip_never_binds(rows, config), *_never_right(rows, config)) if ended else ()
     return [
+        *_overlong(rows),
+        *_nothing_scored(rows),
         *_non_finite(rows, config),
         *_bound_below_mismatch(rows, config),
+        *_equal_rewards(rows, ended),
         *_drifts(rows, config),
         *at_the_end,
     ]
+
+
+def counted(task: TaskSettings) -> str:
+    """Which answers `eval/acc` counts as right, in words."""
+    own = own_ref(task.ref)
+    if own is None:
+        return f"the right answers of {task.ref}"
+    if own.function is None:
+        return "answers that equal the row's `answer`, white space around them aside"
+    return (
+        f"answers that `correct` of {own.path.name} accepts or, without that function, those with "
+        f"a reward of {CORRECT_FROM:g} or more"
+    )
+
+
+def _overlong(rows: Sequence[Row]) -> Iterator[Alarm]:
+    """Prompts fill the model's context, so that nothing was asked."""
+    shares = _values(rows, "completions/overlong_frac")
+    share = math.fsum(shares) / len(shares) if shares else 0.0
+    if any(map(_unasked, rows)):
+        share = 1.0
+    if share > OVERLONG:
+        cause = (
+            f"{share:.0%} of the prompts fill the model's context and are not asked: shorten them, "
+            "or take a model with a longer context"
+        )
+        yield Alarm("prompts-overlong", rows[-1]["step"], share, cause)
+
+
+def _unasked(row: Row) -> bool:
+    """Whether an evaluation found every held-out prompt to be too long."""
+    return all(math.isnan(row["metrics"].get(name, 0.0)) for name in ("eval/acc", "eval/length"))
+
+
+def _nothing_scored(rows: Sequence[Row]) -> Iterator[Alarm]:
+    """The first row in which answers were given and none was scored, or judged."""
+    for row in rows:
+        values = row["metrics"]
+        if values.get("completions/overlong_frac", 0.0) == 1 or _unasked(row):
+            continue
+        for name in ("reward/mean", "eval/acc"):
+            if math.isnan(values.get(name, 0.0)):
+                what = "rollout" if name == "reward/mean" else "held-out answer"
+                cause = f"the reward scored no {what} (None for each): there is nothing to go by"
+                yield Alarm("nothing-scored", row["step"], math.nan, cause)
+                return
 
 
 def _non_finite(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
@@ -72,6 +134,8 @@ def _non_finite(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
                     f"{name} overflowed: learning rate {config.optim.lr:g} is too high for this "
                     "recipe, or a ratio is unbounded"
                 )
+                if row["step"] == 0:
+                    cause = _damaged(name, config)
                 yield Alarm("non-finite", row["step"], value, cause)
                 return
 
@@ -126,13 +190,13 @@ def _drifts(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
             cause = "a mean over each sequence's tokens makes long wrong answers cheap"
         yield Alarm("length-explosion", step, length, cause)
 
-    rewards = _values(rows, "reward/mean")
-    if len(rewards) >= FLAT_ROWS and not any(rewards[-FLAT_ROWS:]):
+    ratio = _last(rows, "policy/ratio_max")
+    if ratio > RATIO_MAX:
         cause = (
-            "no rollout earns anything, so there is nothing to learn from: the task is too hard "
-            "for this model, the answers' format is wrong, or max_tokens cuts them"
+            "single tokens changed their probability tenfold and more within a batch: lower the "
+            "learning rate or the number of updates, or bound the ratio from above"
         )
-        yield Alarm("reward-flat-at-zero", step, 0.0, cause)
+        yield Alarm("ratio-blow-up", step, ratio, cause)
 
     gap = _last(rows, "mismatch/kl")
     if gap > MISMATCH_KL:
@@ -140,6 +204,54 @@ def _drifts(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
         if config.max_staleness:
             cause = f"rollouts are up to {config.max_staleness} versions old"
         yield Alarm("mismatch", step, gap, cause)
+
+
+def not_finite(episodes: Sequence[Episode], config: TrainConfig) -> list[Alarm]:
+    """The alarm of answers to whose tokens the model gives no probability, before any training."""
+    logprobs = (value for episode in episodes for value in episode.completion.logprobs)
+    broken = next((value for value in logprobs if not math.isfinite(value)), None)
+    if broken is None:
+        return []
+    return [Alarm("non-finite", 0, broken, _damaged("a token's log-probability", config))]
+
+
+def _damaged(what: str, config: TrainConfig) -> str:
+    return (
+        f"{what} is not a number before any training: the weights of {config.model.ref} are "
+        f"damaged, or overflow in {config.model.dtype}"
+    )
+
+
+def _equal_rewards(rows: Sequence[Row], ended: bool) -> Iterator[Alarm]:
+    """All rollouts of the last rows earned the same: none, or a constant. A run that ends earlier
+    is judged by the rows it has."""
+    rewards, stds = _values(rows, "reward/mean"), _values(rows, "reward/std")
+    count = min(FLAT_ROWS, len(rewards)) if ended else FLAT_ROWS
+    if not 0 < count <= len(rewards) or any(stds[-count:]):  # NaN is true
+        return
+    step, reward = rows[-1]["step"], rewards[-1]
+    if not any(rewards[-count:]):
+        cause = (
+            "no rollout earns anything, so there is nothing to learn from: the task is too hard "
+            "for this model, the answers' format is wrong, or max_tokens cuts them"
+        )
+        yield Alarm("reward-flat-at-zero", step, 0.0, cause)
+    elif stds and len(set(rewards[-count:])) == 1:
+        always = count == len(rewards) or (len(set(rewards)) == 1 and not any(stds))
+        if always or reward < UNSOLVED:
+            cause = (
+                f"every rollout earns {reward:g}, so there is nothing to learn from: the reward "
+                "does not tell answers apart"
+            )
+            yield Alarm("reward-constant", step, reward, cause)
+
+
+def _never_right(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
+    """No held-out answer was right in any evaluation of the run."""
+    found = _values(rows, "eval/acc")
+    if found and not any(found):
+        cause = f"no held-out answer was ever right; eval/acc counts {counted(config.task)}"
+        yield Alarm("accuracy-at-floor", rows[-1]["step"], 0.0, cause)
 
 
 def _clip_never_binds(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:

@@ -1,5 +1,6 @@
 """Evaluate a base model or an adapter on the held-out prompts of a task."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +11,10 @@ from swarm.dataflow.rollout import roll_out
 from swarm.engine.torch_engine import TorchEngine
 from swarm.policy.adapters import load_adapter, load_weights
 from swarm.policy.saved_weights import find_weights
-from swarm.records import Group
+from swarm.records import Group, StopReason
 from swarm.tasks import load
 from swarm.train import metrics
+from swarm.train.alarms import Alarm, alarms, not_finite
 from swarm.train.proof import load_proven
 
 #: Runs are evaluated at this temperature, whatever they train at.
@@ -32,9 +34,10 @@ SLOT = "evaluated"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """avg@1: the share of `n` held-out prompts whose one answer is correct, with Wilson's 95 %
-    interval over prompts (J. Am. Stat. Assoc. 22, 1927), and the mean training reward, NaN where
-    nothing could be scored. Lengths are in tokens."""
+    """avg@1: the share of `n` judged answers that is correct, one a held-out prompt, with Wilson's
+    95 % interval over prompts (J. Am. Stat. Assoc. 22, 1927), and the mean training reward.
+    `overlong` of the `prompts` fill the model's context and were not asked. Lengths are in tokens.
+    What could not be measured is NaN; `alarms` say what looks wrong."""
 
     n: int
     accuracy: float
@@ -43,6 +46,9 @@ class Evaluation:
     reward: float
     mean_length: float
     truncated: float
+    prompts: int = 0
+    overlong: int = 0
+    alarms: tuple[Alarm, ...] = ()
 
 
 def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
@@ -72,22 +78,34 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
         version=0,
         slot=SLOT if found is not None and found.kind == "lora" else None,
     )
-    return _counted(groups)
+    return _counted(groups, config)
 
 
-def _counted(groups: Sequence[Group]) -> Evaluation:
-    from scipy.stats import binomtest
-
+def _counted(groups: Sequence[Group], config: TrainConfig) -> Evaluation:
     episodes = [episode for group in groups for episode in group.episodes]
-    right = sum(episode.correct for episode in episodes)
-    interval = binomtest(right, len(episodes)).proportion_ci(CONFIDENCE, method="wilson")
+    judged = [episode.correct for episode in episodes if episode.correct is not None]
+    low, high = _interval(sum(judged), len(judged))
     lengths = metrics.lengths_of(episodes)
+    row = {"step": 0, "metrics": metrics.of_evaluation(groups) | lengths}
+    found = alarms([row], config, ended=True)
     return Evaluation(
-        n=len(episodes),
-        accuracy=right / len(episodes),
-        low=float(interval.low),
-        high=float(interval.high),
+        n=len(judged),
+        accuracy=metrics.mean(judged),
+        low=low,
+        high=high,
         reward=metrics.mean([e.reward for e in episodes if e.reward is not None]),
         mean_length=lengths["completions/mean_length"],
         truncated=lengths["completions/truncated_frac"],
+        prompts=len(episodes),
+        overlong=sum(e.completion.stop == StopReason.OVERLONG for e in episodes),
+        alarms=(*not_finite(episodes, config), *found),
     )
+
+
+def _interval(right: int, n: int) -> tuple[float, float]:
+    from scipy.stats import binomtest
+
+    if not n:
+        return math.nan, math.nan
+    interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="wilson")
+    return float(interval.low), float(interval.high)

@@ -1,55 +1,19 @@
-"""Run one `TrainConfig`, from its start or from its last checkpoint.
-
-The loop, per batch: ask problems, sample groups under the published weights, turn rewards into
-per-token advantages and weights, take the batch's optimizer updates, publish. It knows no
-algorithm; `swarm.learn.recipe` and the loss settings do.
+"""Run one `TrainConfig` in a folder that this process owns, from its start or from its last
+checkpoint. `swarm.train.run` has the batches.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from swarm import seeds
-from swarm.config.parts import SamplingSettings
 from swarm.config.train import TrainConfig
-from swarm.dataflow.difficulty import SignalByLevel
-from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
-from swarm.dataflow.prompts import allowed_levels, batch_problems
-from swarm.dataflow.rollout import roll_out
-from swarm.dataflow.supervised import supervised_batch
-from swarm.disk.folder import ADAPTER, CONFIG, DIVERGED, RunResult, RunStatus, RunWriter
-from swarm.disk.ownership import Ownership, owned
-from swarm.disk.run_config import write_config
-from swarm.disk.trees import save_trees
-from swarm.engine.torch_engine import TorchEngine
-from swarm.errors import OF_THE_DISK, RewardFailed, WriteFailed
-from swarm.learn.learner import Diverged, Learner, UpdateMetrics
-from swarm.learn.recipe import REFERENCE, Recipe
-from swarm.learn.scored import scored_tree
-from swarm.policy import checkpoint
-from swarm.policy.adapters import export, load_weights, start_from_adapter
-from swarm.policy.base_model import Base
-from swarm.policy.policy import Policy
-from swarm.policy.saved_weights import find_weights, start_digest
-from swarm.records import Group, TokenTree
-from swarm.tasks import Task, load
-from swarm.train import metrics
-from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
-from swarm.train.fingerprint import attempt_fingerprint, told
-from swarm.train.resume import Beginning, begin, check_owner, write_place
-from swarm.train.stretches import write_conditions
-
-OnStep = Callable[[int, Mapping[str, float]], None]
-
-#: Evaluation prompts on whose answers the KL to the reference is measured.
-KL_PROMPTS = 128
-
-#: Readable samples kept a batch.
-SAMPLES = 4
+from swarm.disk.folder import CONFIG, RunResult
+from swarm.disk.ownership import owned
+from swarm.errors import OF_THE_DISK, WriteFailed
+from swarm.policy.saved_weights import start_digest
+from swarm.tasks import load
+from swarm.train.raised import OnAlarm
+from swarm.train.resume import begin
+from swarm.train.run import OnStep, Run
 
 
 def train(
@@ -61,32 +25,44 @@ def train(
     restart: str = "",
     on_begin: Callable[[], None] | None = None,
     on_step: OnStep | None = None,
+    on_alarm: OnAlarm | None = None,
     tell: Callable[[str], None] = lambda line: None,
+    stop: Callable[[], str | None] = lambda: None,
 ) -> RunResult:
     """Train into `folder` (see `swarm.disk.folder`), which this process owns meanwhile, seal it,
     and say how it ended.
 
-    With `resume_from`, the folder of an earlier attempt at the same config (it may be `folder`
-    itself), the records up to its newest valid checkpoint are taken over and training goes on from
-    there; where it had not written one yet, it starts afresh. `restart` is the reason to start over
-    whatever checkpoints there are. `on_begin` is called before the model loads. `checkpoints` is a
-    path or URL to keep them at (`swarm.disk.storage`), by default where `folder` has them.
+    With `resume_from`, the folder of an earlier attempt at the same config or at one of fewer steps
+    (`swarm.config.extension`; it may be `folder` itself), the records up to its newest valid
+    checkpoint are taken over and training goes on from there; where it had not written one yet, it
+    starts afresh. `restart` is the reason to start over whatever checkpoints there are.
+    `checkpoints` is a path or URL to keep them at (`swarm.disk.storage`), by default where `folder`
+    has them.
 
-    A non-finite loss or gradient ends the run as `diverged`, its batch saved. Raises Refusal when
-    the config cannot be run, when `resume_from` had another, when `checkpoints` are those of
-    another run, when `folder` holds a run that is not resumed, when another process writes it
-    (BadFolder), and when none of the checkpoints that were written loads (CheckpointsLost);
-    RewardFailed when the user's reward fails; WriteFailed when the disk or the storage fails.
+    `on_begin` is called before the model loads, `tell` with a line on what is adapted, `on_alarm`
+    once for each kind of thing that looks wrong (`swarm.train.alarms`), which is among the run's
+    events too. `stop` is asked after every step: where it names a signal, the run is saved.
+
+    A non-finite loss or gradient ends the run as `diverged`, its batch saved. Raises Interrupted
+    after a signal; Refusal when the config cannot be run, when it does not continue that of
+    `resume_from`, when `checkpoints` are those of another run, when `folder` holds a run that is
+    not resumed, when another process writes it (BadFolder), and when none of the checkpoints that
+    were written loads (CheckpointsLost); RewardFailed when the user's reward fails; WriteFailed
+    when the disk or the storage fails.
     """
     task = load(config.task)
-    config = config.with_values({"task.digest": task.digest})
+    config = config.with_values(
+        {"task.digest": task.digest, "policy.start_digest": start_digest(config.policy)}
+    )
     with owned(folder) as ownership:
         beginning = begin(config, folder, resume_from, checkpoints, restart)
         if on_begin is not None:
             on_begin()
-        run = _Run(config, task, ownership, beginning, on_step)
+        run = Run(config, task, ownership, beginning, on_step, on_alarm)
+        if run.policy.pairs:
+            tell(f"adapters on {run.base.host.coverage(config.policy.targets)}")
         try:
-            return run.to_its_end()
+            return run.to_its_end(stop)
         except OSError as error:
             if error.errno not in OF_THE_DISK:
                 raise
@@ -94,271 +70,3 @@ def train(
             again = "go on with --resume: what was saved is kept" if begun else "start again"
             next_step = f"make room or rights there, then {again}"
             raise WriteFailed(error.filename or folder, error, next_step) from error
-
-
-def _policy(config: TrainConfig, base: Base) -> Policy:
-    """The policy of a run, with the weights that it starts from. Raises BadAdapter."""
-    settings, field = config.policy, "policy.start"
-    start = find_weights(Path(settings.start), field).folder if settings.start else None
-    if start is not None and settings.kind == "full":
-        load_weights(base.host, start, field)
-    policy = Policy(base.host, settings, config.optim, seeds.derive(config.seed, "policy"))
-    if start is not None and settings.kind == "lora":
-        start_from_adapter(policy, start)
-    return policy
-
-
-class _Run:
-    """The state of a run: `step` batches are done after `wall` training seconds."""
-
-    def __init__(
-        self,
-        config: TrainConfig,
-        task: Task,
-        ownership: Ownership,
-        beginning: Beginning,
-        on_step: OnStep | None,
-    ) -> None:
-        self.config = config
-        self.ownership = ownership
-        self.folder = ownership.folder
-        self.beginning = beginning
-        self.storage = beginning.storage
-        self.on_step = on_step or (lambda step, values: None)
-        self.task = task
-        self.base: Base = load_proven(config.model, config.device)
-        task.check(self.base.tokenizer, config, self.base.limit)
-        self.policy = _policy(config, self.base)
-        if config.algorithm.baseline == "value":
-            lr = config.algorithm.value.head_lr
-            self.policy.add_value_head(lr, seeds.derive(config.seed, "value"))
-        self.learner = Learner(
-            self.base.host.model,
-            self.policy,
-            config.optim,
-            config.algorithm,
-            config.sampling.temperature if config.algorithm.samples else 1.0,
-            config.steps,
-        )
-        self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
-        self.engine = TorchEngine(self.base.host, self.base.stop_tokens)
-        self.engine.check_budget(config.sampling.max_tokens)
-        self.eval_problems = task.evaluation(config.evaluation.prompts)
-        self.signal = SignalByLevel()
-        self.writer = RunWriter(self.folder)
-        self.exact = True
-        self.step = 0
-        self._wall = 0.0
-        self._since = time.monotonic()
-
-    @property
-    def wall(self) -> float:
-        return self._wall + time.monotonic() - self._since
-
-    def to_its_end(self) -> RunResult:
-        """Begin, take every batch, seal the folder."""
-        write_config(self.config, self.folder)
-        write_place(self.storage, self.folder, self.beginning.conditions.run)
-        try:
-            self._start(self.beginning.step)
-            while self.step < self.config.steps:
-                self.one_batch()
-        except Diverged as cause:
-            return self.diverged(cause)
-        except RewardFailed as cause:
-            self.writer.event("failed", step=self.step, cause=str(cause))
-            raise
-        return self.finish("finished")
-
-    def _start(self, found: int | None) -> None:
-        """Warm up and evaluate, or load the checkpoint of step `found`."""
-        for kind, detail in self.beginning.events:
-            self.writer.event(kind, **detail)
-        self._note_conditions(found or 0)
-        if found is not None:
-            state = checkpoint.load(self.storage, found, self.policy)
-            self.step, self._wall = state.step, state.wall
-            self.signal = SignalByLevel.from_json(state.signal)
-            self._since = time.monotonic()
-            self.writer.event("resumed", step=self.step)
-            return
-        self.writer.event("started", digest=self.config.digest(), **self._adapted())
-        self._warm_up()
-        self.policy.snapshot()
-        self._record(0, self._evaluate())
-
-    def _note_conditions(self, step: int) -> None:
-        """Keep what the run is trained under from `step` on, and say where that has changed."""
-        now = attempt_fingerprint(self.config, str(self.base.device))
-        conditions, changed = self.beginning.conditions.then(step, now)
-        write_conditions(conditions, self.folder)
-        self.exact = conditions.exact
-        if changed:
-            self.writer.event("inexact", step=step, text=told(changed), changed=changed)
-
-    def one_batch(self) -> None:
-        """One batch, of rollouts or of demonstrations, and its optimizer updates."""
-        config, began = self.config, time.monotonic()
-        version = max(0, self.policy.version - config.max_staleness)
-        drawn = self._draw(version) if config.algorithm.samples else NOTHING
-        self.signal.observe(drawn.groups)
-        rolled = time.monotonic()
-        updates = self._learn(drawn.kept)
-        learned = time.monotonic()
-        staleness = self.policy.version - version
-        self._publish()
-        self.step += 1
-        values = metrics.of_batch(drawn, config.data) if config.algorithm.samples else {}
-        values |= metrics.of_updates(updates)
-        values |= {
-            "staleness/mean": float(staleness),
-            "time/rollout": rolled - began,
-            "time/learn": learned - rolled,
-            "time/sync": time.monotonic() - learned,
-        }
-        tokens = metrics.token_count(drawn.groups) or sum(update.tokens for update in updates)
-        values["perf/tokens_per_sec"] = tokens / (learned - began)
-        if self.step % config.evaluation.every == 0 or self.step == config.steps:
-            values |= self._evaluate()
-        self._record(self.step, values)
-        self._sample_rows(drawn.groups)
-        if self.step % config.checkpoint_every == 0 or self.step == config.steps:
-            self._checkpoint()
-
-    def diverged(self, cause: Diverged) -> RunResult:
-        """Save the batch that could not be trained on; the weights are those before it."""
-        save_trees(self.folder / DIVERGED, cause.trees, self.base.tokenizer.decode)
-        why = f"{cause} on the batch in {DIVERGED}/"
-        self.writer.event("diverged", step=self.step, cause=str(cause), batch=DIVERGED)
-        return self.finish("diverged", why)
-
-    def finish(self, status: RunStatus, cause: str = "") -> RunResult:
-        """Export the weights and seal the folder."""
-        export(self.policy, self.config.model, self.config.policy, self.folder / ADAPTER)
-        self.ownership.check()
-        result = RunResult(status, self.step, round(self.wall, 3), cause, self.exact)
-        self.writer.event("ended", status=status, steps=self.step)
-        self.writer.seal(result)
-        return result
-
-    def _draw(self, version: int) -> Drawn:
-        """The batch's groups, sampled from the weights of `version`."""
-        ask = partial(self._ask, version)
-        with self.policy.weights(version):
-            return draw_batch(ask, self.config.batch.prompts, self.config.data)
-
-    def _ask(self, version: int, number: int, first: int, count: int) -> list[Group]:
-        """Groups of the batch's problems `first` to `first + count - 1`, as its draw `number`."""
-        config = self.config
-        problems = batch_problems(
-            self.task,
-            config.data,
-            seed=config.seed,
-            step=self.step,
-            steps=config.steps,
-            count=count,
-            first=first,
-            signal=self.signal,
-        )
-        again = ("again", number) if number else ()
-        return roll_out(
-            self.engine,
-            self.base.tokenizer,
-            self.task,
-            problems,
-            ends=self.base.ends,
-            members=config.batch.group_size,
-            sampling=config.sampling,
-            seed_parts=(config.seed, "rollout", self.step, *again),
-            version=version,
-            slot=self.policy.adapter,
-        )
-
-    def _learn(self, groups: Sequence[Group]) -> list[UpdateMetrics]:
-        config = self.config
-        if config.algorithm.samples:
-            return self.recipe.reinforce(groups) if groups else []
-        levels = allowed_levels(self.task.levels, config.data.order, self.step / config.steps)
-        number = config.warmup.steps + self.step
-        return self.recipe.imitate(self._demonstrations(levels, config.batch.rollouts, number))
-
-    def _demonstrations(self, levels: tuple[int, int], rows: int, number: int) -> list[TokenTree]:
-        tokenizer, end, seed = self.base.tokenizer, self.base.ends.written, self.config.seed
-        return supervised_batch(self.task, levels, tokenizer, end, rows, seed, number)
-
-    def _publish(self) -> None:
-        """Count the batch; freeze this version if a later batch will be sampled from it."""
-        self.policy.version += 1
-        if self.config.max_staleness:
-            self.policy.snapshot()
-            oldest = self.policy.version - self.config.max_staleness
-            self.policy.forget(keep={REFERENCE, *range(oldest, self.policy.version + 1)})
-
-    def _warm_up(self) -> None:
-        warmup = self.config.warmup
-        for step in range(warmup.steps):
-            trees = self._demonstrations(self.task.levels, warmup.rows, step)
-            self.learner.supervise(trees, warmup.lr)
-        self.policy.begin_phase()
-
-    def _evaluate(self) -> dict[str, float]:
-        """One sampled answer to each held-out problem; the same draws for every run, so runs
-        differ by their weights alone."""
-        began = time.monotonic()
-        groups = roll_out(
-            self.engine,
-            self.base.tokenizer,
-            self.task,
-            self.eval_problems,
-            ends=self.base.ends,
-            members=1,
-            sampling=SamplingSettings(
-                temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
-            ),
-            seed_parts=EVAL_SEEDS,
-            version=self.policy.version,
-            slot=self.policy.adapter,
-        )
-        values = metrics.of_evaluation(groups)
-        values["policy/kl_ref"] = self._kl_to_reference(groups[:KL_PROMPTS])
-        values["time/eval"] = time.monotonic() - began
-        return values
-
-    def _kl_to_reference(self, groups: Sequence[Group]) -> float:
-        """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref)."""
-        trees = [scored_tree(group).tree for group in groups]
-        with self.policy.weights(REFERENCE):
-            reference = np.concatenate(self.learner.logprobs(trees, EVAL_TEMPERATURE))
-        sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
-        return metrics.mean(sampled - reference)
-
-    def _record(self, step: int, values: dict[str, float]) -> None:
-        self.ownership.check()
-        self.writer.metrics(step, self.wall, values)
-        self.on_step(step, values)
-
-    def _sample_rows(self, groups: Sequence[Group]) -> None:
-        for group in groups[:SAMPLES]:
-            episode = group.episodes[0]
-            self.writer.rollout(
-                {
-                    "step": self.step,
-                    "prompt": group.text,
-                    "answer": group.answer,
-                    "completion": episode.text,
-                    "reward": episode.reward,
-                    "correct": episode.correct,
-                    "stop": episode.completion.stop.value,
-                    "tokens": len(episode.completion.tokens),
-                }
-            )
-
-    def _checkpoint(self) -> None:
-        check_owner(self.storage, self.folder, self.beginning.conditions.run)
-        state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
-        try:
-            checkpoint.save(self.storage, self.policy, state)
-        except OSError as error:
-            step = "put that right, then go on with --resume: what was saved is kept"
-            raise WriteFailed(f"checkpoints in {self.storage.address}", error, step) from error
-        self.writer.event("checkpoint", step=self.step)

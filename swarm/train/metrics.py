@@ -41,26 +41,32 @@ def of_rollouts(groups: Sequence[Group]) -> dict[str, float]:
 
 
 def lengths_of(episodes: Sequence[Episode]) -> dict[str, float]:
-    """Completion lengths in tokens, of all, the correct and the wrong; NaN where there is none."""
-    lengths: dict[bool, list[int]] = {True: [], False: []}
-    for episode in episodes:
+    """Completion lengths in tokens, of all, the correct and the wrong; NaN where there is none. A
+    prompt that was not asked has no answer, so it counts in `overlong_frac` alone."""
+    answered = [e for e in episodes if e.completion.stop != StopReason.OVERLONG]
+    lengths: dict[bool | None, list[int]] = {True: [], False: [], None: []}
+    for episode in answered:
         lengths[episode.correct].append(len(episode.completion.tokens))
-    stops = [episode.completion.stop for episode in episodes]
     return {
-        "completions/mean_length": mean([*lengths[True], *lengths[False]]),
+        "completions/mean_length": mean([n for of_kind in lengths.values() for n in of_kind]),
         "completions/mean_length_correct": mean(lengths[True]),
         "completions/mean_length_wrong": mean(lengths[False]),
-        "completions/truncated_frac": mean([stop == StopReason.LENGTH for stop in stops]),
-        "completions/overlong_frac": mean([stop == StopReason.OVERLONG for stop in stops]),
+        "completions/truncated_frac": mean(
+            [e.completion.stop == StopReason.LENGTH for e in answered]
+        ),
+        "completions/overlong_frac": mean(
+            [e.completion.stop == StopReason.OVERLONG for e in episodes]
+        ),
     }
 
 
 def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
-    """Held-out accuracy, the training reward on the same answers, and their lengths."""
+    """Held-out accuracy among the answers that were judged, the training reward on them, and their
+    lengths."""
     episodes = [e for g in groups for e in g.episodes]
     lengths = lengths_of(episodes)
     return {
-        "eval/acc": mean([e.correct for e in episodes]),
+        "eval/acc": mean([e.correct for e in episodes if e.correct is not None]),
         "eval/proxy": mean([e.reward for e in episodes if e.reward is not None]),
         "eval/length": lengths["completions/mean_length"],
         "eval/length_wrong": lengths["completions/mean_length_wrong"],

@@ -147,6 +147,8 @@ CASES = by_module(
             "write_plan#1": case(f"{ASK} --out playbooks", playbook("")),
             "write_plan#2": case(f"{ASK} --out none/plan.yaml"),
             "read_plan": case(FILE, {}, plan_file(arms=[])),
+            "_require_whole#1": case(FILE, {}, plan_file(topic=" ")),
+            "_require_whole#2": case(FILE, {}, plan_file(planner="ofline")),
         },
         "autoresearch.planner.planners": {
             "planner_named#1": case(f"{ASK} --planner ofline"),
@@ -155,7 +157,12 @@ CASES = by_module(
             "_asked#1": case(MINE, {"mine.py": "def plan(question):\n    return 'GRPO'\n"}),
             "_asked#2": own_planner({"name": "group_size"}, changed="{'seed': -1}"),
             "_asked#3": own_planner({"name": "group_size"}, set={"optim.lr": 1e-4}),
-            "_run": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
+            "_run#1": case(
+                MINE,
+                {"mine.py": "import time\ndef plan(question):\n    time.sleep(9)\n"},
+                stands_in={"autoresearch.planner.planners.TIME_LIMIT": 0.1},
+            ),
+            "_run#2": case(MINE, {"mine.py": "def plan(question):\n    return 1 / 0\n"}),
         },
         "autoresearch.planner.planning": {
             "plan_study#1": case(ask(" ")),

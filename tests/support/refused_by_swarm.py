@@ -146,7 +146,7 @@ def a_foreign_checkpoint() -> None:
 
 CASES = by_module(
     {
-        "swarm.cli.commands": {
+        "swarm.cli.actions": {
             "_check_lasting": case(f"{TRAIN} --checkpoints memory://here"),
             "_fresh": case(TRAIN, {}, run_folder()),
             "_given": case("swarm train c.yaml --out ''"),
@@ -171,7 +171,8 @@ CASES = by_module(
         },
         "swarm.config.checked": {
             "check_path": case(f"{ASK} --set optim.lrr=1"),
-            "check_value": case(f"{ASK} --set optim.lr=fast"),
+            "check_value#1": case(f"{ASK} --set optim.lr=fast"),
+            "check_value#2": case(f"{ASK} --set optim.lr=.inf"),
             "configure": case(f"{ASK} --set batch.rollouts=9"),
         },
         "swarm.config.extension": {
@@ -288,7 +289,11 @@ CASES = by_module(
             "made#2": case(f"{CODE}s", task("1")),
             "made#3": case(CODE, task("Made(rows=ROWS)")),
             "_rows": case(CODE, task("Made(rows=3, reward=reward)")),
-            "_raised": case(CODE, task("1 / 0")),
+            "_blamed_on#1": case(
+                f"{CODE} --set task.time_limit=0.1", task("__import__('time').sleep(9)")
+            ),
+            "_blamed_on#2": case(CODE, {"mine.py": "import beside", "beside.py": ""}),
+            "_blamed_on#3": case(CODE, task("1 / 0")),
         },
         "swarm.tasks.own": {
             "load_own#1": case(f"{TRAIN} --set task.ref=rows.jsonl", rows(*GOOD)),
@@ -326,9 +331,11 @@ CASES = by_module(
             "from_file": case(f"{OWN}none.jsonl"),
             "from_values#1": case(CODE, task("Made(rows=[3], reward=reward)")),
             "from_values#2": case(CODE, task("Made(rows=[{'prompt': {1}}], reward=reward)")),
-            "row#1": case(ROWS, rows({"question": "R:1>"})),
-            "row#2": case(ROWS, rows({"prompt": ""})),
-            "row#3": case(ROWS, rows({"prompt": "\ud800", "answer": "1"})),
+            "row#1": case(ROWS, rows({"messages": [{"role": "assistant", "content": "a"}]})),
+            "row#2": case(ROWS, rows({"question": "R:1>"})),
+            "row#3": case(ROWS, rows({"prompt": ""})),
+            "row#4": case(ROWS, rows({"prompt": "\ud800", "answer": "1"})),
+            "row#5": case(ROWS, rows({"prompt": "R:1>", "answer": float("nan")})),
             "_parsed#1": case(ROWS, rows("{")),
             "_parsed#2": case(ROWS, rows("[]")),
             "_messages": case(ROWS, rows({"messages": [{"role": "user"}]})),

@@ -19,6 +19,7 @@ class StubbedTrials:
 
     effect: float = 0.0
     spread: float = 0.001
+    base: float = 0.5
     die_after: int | None = None
     ran: list[str] = field(default_factory=list)
 
@@ -39,7 +40,9 @@ class StubbedTrials:
             ledger.end_attempt(study, spec.id, ended, "finished")
 
     def _train(self, writer: RunWriter, spec: TrialSpec) -> None:
-        level = 0.5 + self.spread * (spec.seed % 7) + (self.effect if "none" in spec.arm else 0.0)
+        level = (
+            self.base + self.spread * (spec.seed % 7) + (self.effect if "none" in spec.arm else 0.0)
+        )
         for step in range(0, spec.config.steps + 1, spec.config.evaluation.every):
             writer.metrics(step, float(step), {"eval/acc": level, "reward/mean": level})
         writer.seal(RunResult("finished", spec.config.steps, 1.0))

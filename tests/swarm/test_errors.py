@@ -14,8 +14,11 @@ from swarm.errors import (
     RayUnreachable,
     Refusal,
     RewardFailed,
+    RewardOverdue,
+    blamed,
     closest,
     did_you_mean,
+    said,
 )
 
 REFUSALS = [
@@ -54,7 +57,24 @@ def test_a_cluster_that_does_not_answer_is_a_fault_of_the_machinery_too() -> Non
 def test_a_failed_reward_names_function_and_row_in_every_process() -> None:
     error = RewardFailed("praise in mine.py", "returned 'x'", 7)
     for found in (error, pickle.loads(pickle.dumps(error))):
-        assert str(found) == "praise in mine.py returned 'x' on row 7"
+        text = "praise in mine.py returned 'x' on row 7; correct it and start anew"
+        assert str(found) == text
+
+
+def test_a_late_reward_names_its_limit_in_every_process() -> None:
+    error = RewardOverdue("praise in mine.py", 2.5, 7)
+    for found in (error, pickle.loads(pickle.dumps(error))):
+        assert "did not return within 2.5 s on row 7; make it faster, or raise" in str(found)
+        assert isinstance(found, RewardOverdue)
+
+
+def test_an_exception_whose_text_cannot_be_read_is_named_still() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    assert said(Mute()) == "its text cannot be read"
+    assert blamed(Mute(), Path("mine.py")) == "Mute: its text cannot be read"
 
 
 def test_the_nearest_name_is_proposed_or_all_of_them() -> None:

@@ -87,7 +87,9 @@ def test_lint_exits_with_2_and_says_where(tmp_path: Path) -> None:
     document = json.loads(run("lint", "playbooks/mine.yaml", "--json", code=2))
     assert document["clean"] is False
     assert [(p["code"], p["line"]) for p in document["problems"]] == [("PB102", line)]
-    assert f"playbooks/mine.yaml:{line}: error PB102" in run("lint", code=2)
+    said = RUNNER.invoke(app, ["lint"])
+    assert (said.exit_code, said.stdout) == (2, "")
+    assert f"playbooks/mine.yaml:{line}: error PB102" in said.stderr
 
 
 def test_lint_of_everything_built_in_is_clean() -> None:

@@ -50,8 +50,9 @@ def test_verify_exits_with_one_and_the_problems(home: Home) -> None:
     report.write_text(report.read_text().replace("19 trials", "18 trials"))
     found = RUN.invoke(app, ["verify", STUDY])
     assert found.exit_code == 1
-    assert found.stdout.startswith("report.md line ")
-    assert found.stdout.count("\n") == 1
+    assert found.stdout == ""
+    assert found.stderr.startswith("report.md line ")
+    assert found.stderr.count("\n") == 1
 
 
 def test_show_exports_the_trials(home: Home) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from swarm.cli.config_file import read_file
+from swarm.errors import Refusal
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
@@ -23,3 +24,33 @@ class TestFiles:
         assert read_file(config, ["task.ref=inner/data.jsonl", "task.args={}"]) == read_file(
             config, [f"task.ref={folder / 'data.jsonl'}", "task.args={}"]
         )
+
+
+@pytest.mark.parametrize(
+    ("pair", "field", "problem"),
+    [
+        ("optim.lr=.inf", "optim.lr", "inf is not a finite number"),
+        ("batch.rollouts=15", "batch", "rollouts 15 is not a multiple of group_size 4"),
+        ("batch.group_size=1", "algorithm.baseline", "'group' needs batch.group_size of 2 or more"),
+        ("steps=0", "steps", "Input should be greater than or equal to 1"),
+        ("task.time_limit=0", "task.time_limit", "Input should be greater than 0"),
+        ("task.time_limt=3", "task.time_limt", "there is no such setting"),
+    ],
+)
+def test_the_field_of_a_refusal_is_a_setting(
+    config: Path, pair: str, field: str, problem: str
+) -> None:
+    with pytest.raises(Refusal) as refused:
+        read_file(config, [pair])
+    assert (refused.value.field, refused.value.problem) == (field, problem)
+    if "limt" in pair:
+        assert refused.value.next_step == "did you mean time_limit?"
+
+
+def test_an_objection_that_names_no_setting_is_to_the_whole_config(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first word is not taken for a field."""
+    monkeypatch.setattr("swarm.config.train._groups", lambda _: ["These settings do not go well"])
+    with pytest.raises(Refusal, match="^config: These settings do not go well; give another"):
+        read_file(config, [])

@@ -3,12 +3,21 @@
 import os
 import sqlite3
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 import typer
 
 from swarm.cli import main
-from swarm.errors import ClusterLost, FetchFailed, RayUnreachable, Refusal, RewardFailed
+from swarm.errors import (
+    ClusterLost,
+    FetchFailed,
+    RayUnreachable,
+    Refusal,
+    RewardFailed,
+    RewardOverdue,
+)
 
 
 def write_until_full() -> None:
@@ -37,6 +46,7 @@ ENDS = [
     (RayUnreachable("auto", "nothing answers"), main.BAD_INPUT),
     (ClusterLost("Ray has died"), main.FAILED),
     (RewardFailed("praise in mine.py", "returned 'x'", 7), main.FAILED),
+    (RewardOverdue("praise in mine.py", 2.0, 7), main.FAILED),
     (FetchFailed("pip could not download it"), main.FAILED),
 ]
 
@@ -66,8 +76,7 @@ def test_an_app_adds_the_code_of_its_own_error(monkeypatch: pytest.MonkeyPatch) 
     def command() -> None:
         raise KeyError("mine")
 
-    with pytest.raises(KeyError):
-        ended(command, monkeypatch)
+    assert ended(command, monkeypatch) == main.FAILED
     assert ended(command, monkeypatch, own=lambda error: 5) == 5
 
 
@@ -80,9 +89,17 @@ def test_a_full_database_is_one_line(
     assert says.count("\n") == 1
 
 
-def test_an_error_of_something_else_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(PermissionError):
-        ended(kill_what_may_not_be, monkeypatch)
+def test_an_error_of_something_else_is_a_bug_report(
+    capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert ended(kill_what_may_not_be, monkeypatch) == main.FAILED
+    (log,) = tmp_path.iterdir()
+    assert "kill_what_may_not_be" in log.read_text()
+    says = capfd.readouterr().err
+    assert says.startswith("error: bug: PermissionError: ")
+    assert says.endswith(f"{log}\n")
+    assert says.count("\n") == 1
 
 
 def test_a_group_without_a_command_shows_its_help(

@@ -9,7 +9,7 @@ from swarm.errors import Refusal
 
 
 def test_every_known_path_leads_to_a_value() -> None:
-    dumped = TrainConfig().model_dump()
+    dumped = TrainConfig().with_values({"task.time_limit": 2.0}).model_dump()
     for path in known_paths():
         assert not isinstance(get(dumped, path), dict), path
     assert {"steps", "optim.lr", "algorithm.correction.kind"} <= set(known_paths())
@@ -31,6 +31,12 @@ def test_an_unknown_path_is_refused_with_what_was_meant(path: str, said: str) ->
     assert refused.value.field == "set"
     assert refused.value.problem == f"{path} is not a setting of a training run"
     assert refused.value.next_step.startswith(said)
+
+
+@pytest.mark.parametrize("value", [float("inf")])
+def test_a_number_that_is_not_finite_is_refused_by_its_option(value: float) -> None:
+    with pytest.raises(Refusal, match=r"set: optim\.lr .* is not a finite number"):
+        check_value("optim.lr", value, "set")
 
 
 def test_a_tasks_own_arguments_are_free() -> None:

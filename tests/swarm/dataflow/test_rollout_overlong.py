@@ -27,7 +27,7 @@ TOKENIZER = build_tokenizer()
 ENDS = Ends(frozenset({TOKENIZER.eos_token_id}), TOKENIZER.eos_token_id, TOKENIZER.pad_token_id)
 LONG = Problem("R:" + "ab" * 80 + ">", "ba" * 80, 160)  # more than the 128 positions of the model
 USUAL = [Problem("R:abcd>", "dcba", 4), Problem("R:xy>", "yx", 2)]
-OVERLONG = Episode(Completion((), (), StopReason.OVERLONG), "", None, False, 0)
+OVERLONG = Episode(Completion((), (), StopReason.OVERLONG), "", None, None, 0)
 
 
 @pytest.fixture
@@ -58,6 +58,12 @@ def test_a_batch_with_an_overlong_prompt_trains_on_the_others(policy: Policy) ->
     assert keep_groups(groups, "none") == groups[:2]
     figures = metrics.of_rollouts(groups)
     assert figures["completions/overlong_frac"] == pytest.approx(1 / 3)
+    usual = metrics.of_rollouts(groups[:2])
+    for name in ("mean_length", "mean_length_wrong", "truncated_frac"):
+        assert figures[f"completions/{name}"] == usual[f"completions/{name}"]
+    assert metrics.of_evaluation(groups) == metrics.of_evaluation(groups[:2])
+    lost = metrics.of_evaluation(groups[2:])
+    assert all(np.isnan(lost[name]) for name in ("eval/acc", "eval/proxy", "eval/length"))
     assert figures["reward/mean"] == metrics.of_rollouts(groups[:2])["reward/mean"]
 
 

@@ -1,6 +1,7 @@
 """A run's folder: rows, the seal, and what breaks it."""
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,3 +204,23 @@ def test_the_result_is_plain_json(sealed: Path) -> None:
         "cause": "",
         "exact": True,
     }
+
+
+def test_what_is_not_finite_is_null(tmp_path: Path) -> None:
+    """Strict JSON in every file, NaN again for whoever reads it; earlier files have bare NaN."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    nan, inf = float("nan"), float("inf")
+    writer = RunWriter(tmp_path)
+    writer.metrics(0, 0.0, {"eval/acc": nan, "loss/kl": inf, "reward/mean": 0.5})
+    writer.event("alarm", value=nan)
+    writer.rollout({"reward": None, "logprobs": [nan, 1.0]})
+    write_rows(tmp_path / "again.jsonl", list(read_rows(tmp_path / METRICS)))
+    for name in (METRICS, EVENTS, ROLLOUTS, "again.jsonl"):
+        for line in (tmp_path / name).read_text().splitlines():
+            json.loads(line, parse_constant=refuse)
+    (tmp_path / METRICS).open("a").write('{"step": 1, "wall": 1, "metrics": {"eval/acc": NaN}}\n')
+    assert [math.isnan(value) for _, _, value in read_series(tmp_path, "eval/acc")] == [True, True]
+    assert [row["detail"]["value"] for row in read_rows(tmp_path / EVENTS)] == [None]

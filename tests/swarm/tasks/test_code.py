@@ -24,7 +24,7 @@ class TestCode:
         task = own(code(tmp_path))
         problem = task.draw(np.random.default_rng(0), task.levels)
         assert task.score(problem, ["", "x", "xy"]) == [
-            Score(None, False),
+            Score(None, None),
             Score(0.5, False),
             Score(1.0, True),
         ]
@@ -52,5 +52,24 @@ class TestCode:
 
     def test_what_lies_beside_it_is_not_imported(self, tmp_path: Path) -> None:
         (tmp_path / "beside_it.py").write_text("")
-        with pytest.raises(BadTask, match="ModuleNotFoundError"):
-            own(code(tmp_path, "import beside_it"))
+        said = r"beside_it lies beside mine\.py; .* by design: .* put its code into the file"
+        for text in ("import beside_it", "def make():\n    from beside_it import x"):
+            with pytest.raises(BadTask, match=f"ModuleNotFoundError.*{said}"):
+                own(code(tmp_path, text))
+
+    @pytest.mark.parametrize("error", ["BaseException", "GeneratorExit", "RecursionError"])
+    def test_whatever_it_raises_is_its_own(self, tmp_path: Path, error: str) -> None:
+        with pytest.raises(BadTask, match=f"make raised {error}"):
+            own(code(tmp_path, f"def make():\n    raise {error}"))
+
+    def test_a_make_that_hangs_is_ended(self, tmp_path: Path) -> None:
+        text = "import time\ndef make():\n    time.sleep(60)"
+        with pytest.raises(BadTask, match=r"make did not end within 0\.2 s; .*task\.time_limit"):
+            own(code(tmp_path, text), time_limit=0.2)
+
+    def test_what_it_prints_is_not_on_stdout(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture
+    ) -> None:
+        own(code(tmp_path, CODE.replace("    return Made", "    print('made')\n    return Made")))
+        said = capsys.readouterr()
+        assert (said.out, said.err) == ("", "made\n")

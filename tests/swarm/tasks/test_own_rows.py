@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +56,34 @@ class TestRows:
         path.write_text(text)
         with pytest.raises(BadTask, match=re.escape(named)):
             own(path)
+
+    @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
+    @pytest.mark.parametrize("column", ["answer", "note"])
+    def test_a_number_that_is_not_finite_names_its_row(
+        self, tmp_path: Path, column: str, value: str
+    ) -> None:
+        path = tmp_path / "data.jsonl"
+        path.write_text(f'{{"prompt": "?", "answer": "b", "{column}": {value}}}\n')
+        with pytest.raises(BadTask, match="row 1 holds a number that is not finite"):
+            own(path)
+
+    @pytest.mark.parametrize(
+        ("answer", "text"),
+        [(72, "72"), (72.0, "72"), (-3.0, "-3"), (1e3, "1000"), (2.5, "2.5"), ("72.0", "72.0")],
+    )
+    def test_a_whole_number_is_one_however_it_is_written(self, answer: Any, text: str) -> None:
+        assert row(1, {"prompt": "?", "answer": answer}).answer == text
+
+    def test_the_answer_that_a_chat_ends_with_is_not_asked(self) -> None:
+        asked, given = {"role": "user", "content": "2+2="}, {"role": "assistant", "content": "4"}
+        for raw, answer in (({}, "4"), ({"answer": "four"}, "four")):
+            found = row(1, {"messages": [asked, given], **raw})
+            assert (found.prompt, found.messages) == ("2+2=", (asked,))
+            assert (found.answer, found.shown) == (answer, "4")
+        longer = row(1, {"prompt": [asked, given, asked], "answer": "4"})
+        assert longer.messages == (asked, given, asked)
+        with pytest.raises(BadTask, match="row 1 holds an answer and no question"):
+            row(1, {"messages": [given]})
 
     @pytest.mark.parametrize("column", ["prompt", "answer", "note"])
     def test_half_a_character_in_any_column_names_its_row(self, column: str) -> None:

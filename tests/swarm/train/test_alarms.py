@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarm.config.train import TrainConfig
-from swarm.train.alarms import FINITE, alarms
+from swarm.train.alarms import FINITE, alarms, counted
 
 STEPS = 20
 CONFIG = TrainConfig()
@@ -49,6 +49,11 @@ SICK = {
         "completions__truncated_frac": lambda s: s / STEPS,
     },
     "reward-flat-at-zero": {"reward__mean": lambda s: 0.0},
+    "reward-constant": {"reward__mean": lambda s: 0.5, "reward__std": lambda s: 0.0},
+    "ratio-blow-up": {"policy__ratio_max": lambda s: 1.2 if s < 15 else 49.0},
+    "prompts-overlong": {"completions__overlong_frac": lambda s: 0.5},
+    "nothing-scored": {"reward__mean": lambda s: math.nan},
+    "accuracy-at-floor": {"eval__acc": lambda s: 0.0},
     "mismatch": {"mismatch__kl": lambda s: 0.2},
     "clip-never-binds": {"policy__clip_frac": lambda s: 0.0},
 }
@@ -64,7 +69,53 @@ def test_each_sickness_raises_its_alarm_and_no_other(kind: str) -> None:
     (alarm,) = alarms(run(**SICK[kind]), TWO_UPDATES, ended=True)
     assert alarm.kind == kind
     assert alarm.cause
-    assert alarm.step == (12 if kind == "non-finite" else STEPS - 1)
+    assert alarm.step == {"non-finite": 12, "nothing-scored": 0}.get(kind, STEPS - 1)
+
+
+@pytest.mark.parametrize("kind", ["reward-flat-at-zero", "reward-constant", "nothing-scored"])
+def test_a_short_run_is_judged_by_the_rows_it_has(kind: str) -> None:
+    rows = run(**SICK[kind])[:2]
+    assert [alarm.kind for alarm in alarms(rows, CONFIG, ended=True)] == [kind]
+
+
+def test_prompts_that_were_not_asked_are_neither_wrong_nor_unscored() -> None:
+    lost = {"eval/acc": math.nan, "eval/length": math.nan}
+    evaluated = [{"step": 0, "metrics": lost}]
+    assert [a.kind for a in alarms(evaluated, CONFIG, ended=True)] == ["prompts-overlong"]
+    batch = {"completions/overlong_frac": 1.0, "reward/mean": math.nan, "tokens/trained": 0.0}
+    rows = [*evaluated, {"step": 1, "metrics": batch}]
+    assert [a.kind for a in alarms(rows, CONFIG, ended=True)] == ["prompts-overlong"]
+
+
+def test_a_base_that_is_broken_is_not_blamed_on_the_learning_rate() -> None:
+    (alarm,) = alarms([{"step": 0, "metrics": {"policy/kl_ref": math.nan}}], CONFIG)
+    assert "the weights of tiny are damaged" in alarm.cause
+    (later,) = alarms([{"step": 3, "metrics": {"policy/kl_ref": math.nan}}], CONFIG)
+    assert "learning rate" in later.cause
+
+
+def test_rewards_that_cancel_out_are_not_flat() -> None:
+    rows = run(reward__mean=lambda s: 0.0, reward__std=lambda s: 1.0)
+    assert alarms(rows, CONFIG, ended=True) == []
+
+
+def test_a_task_solved_for_good_is_not_sick() -> None:
+    solved = run(
+        reward__mean=lambda s: min(1.0, 0.5 + s / 10), reward__std=lambda s: float(s < 5) / 4
+    )
+    assert alarms(solved, CONFIG, ended=True) == []
+
+
+@pytest.mark.parametrize(
+    ("ref", "said"),
+    [
+        ("sort", "the right answers of sort"),
+        ("rows.jsonl", "answers that equal the row's `answer`"),
+        ("my/mine.py:make", "answers that `correct` of mine.py accepts or"),
+    ],
+)
+def test_what_accuracy_counts(ref: str, said: str) -> None:
+    assert counted(CONFIG.with_values({"task.ref": ref}).task).startswith(said)
 
 
 def test_a_solved_task_may_end_certain() -> None:

@@ -1,5 +1,7 @@
 """Evaluating a model on held-out prompts."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from support.scored_groups import episode, group
 from support.tiny_runs import rows, small
 
 from swarm.errors import BadAdapter
+from swarm.records import Completion, StopReason
 from swarm.train.evaluate import _counted, evaluate
 from swarm.train.loop import train
 
@@ -20,13 +23,36 @@ def test_counts_by_hand() -> None:
             group([2], episode([3, 4], 1.0)),
             group([2], episode([3], 0.5)),
             group([2], episode([3, 4, 5], None)),
-        ]
+        ],
+        small(),
     )
     assert (found.n, found.accuracy, found.reward) == (3, pytest.approx(1 / 3), 0.75)
     assert found.mean_length == 2
     assert found.truncated == 0
     wilson = binomtest(1, 3).proportion_ci(0.95, method="wilson")
     assert (found.low, found.high) == pytest.approx((wilson.low, wilson.high))
+
+
+def test_what_was_not_asked_or_judged_is_no_wrong_answer() -> None:
+    unjudged = replace(episode([3, 4], None), correct=None)
+    completion = Completion((), (), StopReason.OVERLONG)
+    unasked = replace(unjudged, completion=completion)
+    groups = [group([2], e) for e in (episode([3], 1.0), unjudged, unasked)]
+    some, nothing = _counted(groups, small()), _counted(groups[1:], small())
+    assert (some.n, some.prompts, some.overlong, some.accuracy) == (1, 3, 1, 1.0)
+    assert (some.mean_length, some.truncated) == (1.5, 0.0)
+    assert [alarm.kind for alarm in some.alarms] == ["prompts-overlong"]
+    assert (nothing.n, nothing.prompts) == (0, 2)
+    assert all(map(math.isnan, (nothing.accuracy, nothing.low, nothing.high, nothing.reward)))
+    assert {alarm.kind for alarm in nothing.alarms} == {"prompts-overlong", "nothing-scored"}
+
+
+def test_a_model_that_gives_no_probabilities_is_named() -> None:
+    broken = episode([3], 1.0)
+    broken = replace(broken, completion=replace(broken.completion, logprobs=(math.nan,)))
+    (alarm,) = _counted([group([2], broken)], small()).alarms
+    assert (alarm.kind, alarm.step) == ("non-finite", 0)
+    assert "the weights of tiny are damaged" in alarm.cause
 
 
 def test_it_measures_what_training_measured(tmp_path: Path) -> None:

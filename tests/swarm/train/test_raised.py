@@ -1,9 +1,11 @@
 """Which alarms of a run are new."""
 
 import math
+from pathlib import Path
 
-from autoresearch.watch.raised import LOOK_EVERY, RaisedAlarms
 from swarm.config.train import TrainConfig
+from swarm.disk.folder import EVENTS, RunWriter, read_rows
+from swarm.train.raised import LOOK_EVERY, RaisedAlarms, Watch
 
 TWO_UPDATES = TrainConfig().with_values({"batch.minibatches": 2})
 
@@ -49,3 +51,24 @@ def test_what_only_the_whole_run_can_tell_comes_at_its_end() -> None:
     whole = rows(4 * LOOK_EVERY, policy__clip_frac=0.0)
     assert kinds(raised, whole) == []
     assert kinds(raised, whole, ended=True) == ["clip-never-binds"]
+
+
+def test_the_first_rows_are_looked_at_at_once() -> None:
+    raised = RaisedAlarms(TWO_UPDATES)
+    assert kinds(raised, rows(1, loss__policy=math.nan)) == ["non-finite"]
+
+
+def test_a_resumed_run_goes_on_where_its_alarms_stopped(tmp_path: Path) -> None:
+    heard: list[str] = []
+    for attempt in range(2):
+        writer = RunWriter(tmp_path)
+        watch = Watch(TWO_UPDATES, writer, lambda alarm: heard.append(alarm.kind))
+        if attempt:
+            watch.go_on()
+        for step in range(6):
+            values = {"reward/mean": 0.0, "reward/std": 0.0, "loss/policy": math.nan}
+            writer.metrics(6 * attempt + step, 0.0, values)
+            watch.look(6 * attempt + step, values)
+    assert heard == ["non-finite", "reward-flat-at-zero"]
+    events = [event["detail"] for event in read_rows(tmp_path / EVENTS)]
+    assert [(event["alarm"], event["step"]) for event in events] == [(heard[0], 0), (heard[1], 11)]

@@ -1,0 +1,83 @@
+"""What is said of an error that is nobody's input: of the machine's memory and disks, or a defect,
+which is kept in a file for whoever mends it."""
+
+import os
+import platform
+import sqlite3
+import sys
+import tempfile
+import traceback
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from swarm.errors import OF_THE_DISK, said
+
+#: Which field, what is wrong with it, what to do next.
+Parts = dict[str, str | None]
+
+
+def of_machine(error: BaseException) -> Parts | None:
+    """What a lack of memory or a full, failing or closed disk says; None for any other error."""
+    text = said(error)
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's own
+        step = "take a smaller model, batch.rollouts or sampling.max_tokens, or another machine"
+        return {"field": "memory", "problem": text or "there is not enough", "next_step": step}
+    next_step = "make room or rights there, then try again"
+    if isinstance(error, OSError) and error.errno in OF_THE_DISK:
+        where = str(error.filename or "disk")
+        return {"field": where, "problem": os.strerror(error.errno), "next_step": next_step}
+    if not isinstance(error, sqlite3.OperationalError):
+        return None
+    full = ("database or disk is full", "disk I/O error", "readonly database")
+    if "locked" in text:
+        next_step = "wait for the process that writes to it, then try again"
+    elif not any(says in text for says in full):
+        return None
+    return {"field": "database", "problem": text, "next_step": next_step}
+
+
+def of_defect(error: BaseException, command: str) -> Parts:
+    """What is said of a defect of `command`: where its traceback lies, or on stderr where nothing
+    can be written."""
+    problem = f"{type(error).__name__}: {said(error)}".rstrip(": ")
+    step = "report it as an issue of the project, with"
+    try:
+        step = f"{step} {_kept(error, command)}"
+    except OSError:
+        traceback.print_exception(error)
+        step = f"{step} the traceback above"
+    return {"field": "bug", "problem": problem, "next_step": step}
+
+
+def one_line(parts: Parts) -> str:
+    """All parts as a line."""
+    return f"{parts['field']}: {parts['problem']}; {parts['next_step']}"
+
+
+def _kept(error: BaseException, command: str) -> Path:
+    """A new file below the system's folder for temporary files, with the report of an error."""
+    number, name = tempfile.mkstemp(prefix=f"{command}-bug-", suffix=".log")
+    with os.fdopen(number, "w", encoding="utf-8", errors="replace") as file:
+        file.write(_report(error))
+    return Path(name)
+
+
+def _report(error: BaseException) -> str:
+    """When, what was run, where, on which versions, and the traceback."""
+    versions = ", ".join(f"{name} {_version(name)}" for name in ("autoresearch", "torch", "ray"))
+    lines = (
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        f"command: {' '.join(sys.argv)}",
+        f"folder: {Path.cwd()}",
+        f"python {platform.python_version()} on {platform.platform()}; {versions}",
+        "",
+    )
+    return "\n".join(lines) + "".join(traceback.format_exception(error))
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "none"
