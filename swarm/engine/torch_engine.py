@@ -115,4 +115,3 @@ def _close_gaps(rows: Rows, cache: RowCache | None, results: list[dict[int, Comp
         sources = torch.from_numpy(moves.sources).to(device)
         targets = torch.from_numpy(moves.targets).to(device)
         cache.move(sources, targets, int(rows.length[moves.targets].max()))
-

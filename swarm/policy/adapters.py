@@ -45,7 +45,7 @@ def load_adapter(host: AdapterHost, folder: Path, slot: str) -> None:
         a, b = (tensors.get(f"{name}.lora_{x}.weight") for x in "AB")
         if a is None or b is None:
             raise BadAdapter(folder, f"holds half a pair at {name}", "export it again")
-        if (b.shape[0], a.shape[1]) != layer.weight_OI.shape:
+        if (b.shape[0], a.shape[1]) != layer.base_weight.shape:
             raise BadAdapter(folder, f"has another shape at {name}", "take its own base")
         where = layer.base.weight.device
         layer.pairs[slot] = Pair(

@@ -21,6 +21,7 @@ from swarm.models.ends import Ends, ends_of
 from swarm.policy.lora import AdapterHost
 from swarm.records import Limit
 
+
 @dataclass(frozen=True)
 class Base:
     """A loaded base model. `limit` is the longest row that it takes."""

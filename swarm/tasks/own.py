@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -21,9 +21,12 @@ from swarm.tasks.task_family import HELD_OUT, Problem
 
 
 def load_own(
-    ref: OwnRef, args: Mapping[str, JsonValue], template: Mapping[str, JsonValue] = MappingProxyType({})
+    ref: OwnRef,
+    args: Mapping[str, JsonValue],
+    template: Mapping[str, JsonValue] = MappingProxyType({}),
 ) -> "OwnTask":
-    """The task of these files, asked with these arguments of a chat template. Raises BadTask naming the file, and the row where one is wrong."""
+    """The task of these files, asked with these arguments of a chat template. Raises BadTask naming
+    the file, and the row where one is wrong."""
     if ref.function is not None:
         rows, judge = code.made(ref, args)
         return _split(rows, judge, template)
@@ -50,7 +53,7 @@ class OwnTask:
     held_out: tuple[Row, ...]
     judge: Judge
     digest: str
-    template: Mapping[str, JsonValue] = MappingProxyType({})
+    template: Mapping[str, JsonValue] = field(default_factory=dict)
     name: str = "own"
 
     @property

@@ -50,7 +50,9 @@ def prove(ref: str, base: Base) -> None:
     requests = [SampleRequest(row, SEEDS, ANSWER) for row in rows]
     sampled = TorchEngine(base.host, frozenset()).sample(requests)
     trees = [
-        TokenTree((context_node(row[:1]), action_node(row[1:], 0), *(_leaf(c) for c in completions)))
+        TokenTree(
+            (context_node(row[:1]), action_node(row[1:], 0), *(_leaf(c) for c in completions))
+        )
         for row, completions in zip(rows, sampled, strict=True)
     ]
     learned = trained_logprobs(base.host.model, trees, 1.0).logprobs.float().cpu().numpy()

@@ -193,7 +193,10 @@ def rows() -> list[tuple[int, ...]]:
 
 def gaps(folder: Path, targets: str = "all") -> Gaps:
     """Load the model in `folder` both ways, with one adapter, and compare."""
-    settings, model_settings = PolicySettings(targets=targets, rank=4), ModelSettings(ref=str(folder))  # type: ignore[arg-type]
+    settings, model_settings = (
+        PolicySettings(targets=targets, rank=4),
+        ModelSettings(ref=str(folder)),
+    )  # type: ignore[arg-type]
     base = load_base(model_settings, "cpu")
     policy = Policy(base.host, settings, OptimSettings(), seed=1)
     rng = torch.Generator().manual_seed(5)

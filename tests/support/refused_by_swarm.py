@@ -176,7 +176,7 @@ CASES = by_module(
             "usable_device": case(f"{TRAIN} --set device=cuda", stands_in=NO_CUDA),
         },
         "swarm.policy.targets": {
-            "check#2": case(MODEL, {}, random_model("qwen3_moe")),
+            "check#1": case(MODEL, {}, random_model("qwen3_moe")),
         },
         "swarm.tasks": {
             "load#1": case(f"{TRAIN} --set task.reward=praise"),
@@ -202,14 +202,14 @@ CASES = by_module(
             "load_own#1": case(f"{TRAIN} --set task.ref=rows.jsonl", rows(*GOOD)),
             "load_own#2": case(ROWS, rows({"prompt": "R:1>"})),
             "OwnTask.check#1": case(f"{ROWS} --set data.order=easy_first", rows(*GOOD)),
-            "OwnTask.check#2": case(f"{ROWS} --set task.template.enable_thinking=false", rows(*GOOD)),
+            "OwnTask.check#2": case(
+                f"{ROWS} --set task.template.enable_thinking=false", rows(*GOOD)
+            ),
             "OwnTask.check#3": case(ROWS, rows(*GOOD, {"messages": [SAID], "answer": "ba"})),
             "OwnTask.check#4": case(
                 f"{ROWS} --set model.ref=model --set sampling.max_tokens=90",
                 rows(*GOOD, {"prompt": "R:abcdefgh>", "answer": "1"}),
-                random_model(
-                    "llama", rope_parameters={"rope_type": "dynamic", "factor": 2.0}
-                ),
+                random_model("llama", rope_parameters={"rope_type": "dynamic", "factor": 2.0}),
             ),
             "OwnTask.check#5": case(
                 f"{CODE} --set warmup.steps=1",
@@ -220,7 +220,9 @@ CASES = by_module(
                 rows(*GOOD, {"prompt": "R:1>", "answer": "1" * 300}),
             ),
             "OwnTask._written#1": case(
-                f"{ROWS} --set model.ref=model", rows(*GOOD), template("{{ raise_exception('no') }}")
+                f"{ROWS} --set model.ref=model",
+                rows(*GOOD),
+                template("{{ raise_exception('no') }}"),
             ),
             "OwnTask._written#2": case(
                 f"{ROWS} --set model.ref=model", rows(*GOOD), template("{# nothing #}")
@@ -243,7 +245,9 @@ CASES = by_module(
         },
         "swarm.train.proof": {
             "prove": case(MODEL, {}, with_a_weight_that_is_none),
-            "_compare": case(TRAIN, stands_in={"swarm.engine.trunk.logit_scale": lambda config: 2.0}),
+            "_compare": case(
+                TRAIN, stands_in={"swarm.engine.trunk.logit_scale": lambda config: 2.0}
+            ),
         },
         "swarm.train.resume": {
             "begin#3": case(f"{TRAIN} --checkpoints far", {}, a_foreign_checkpoint),
@@ -258,7 +262,7 @@ OUT_OF_REACH: Mapping[str, str] = {
     "swarm.learn.attention:tree_attention": "no architecture of the table has such attention",
     "swarm.learn.forward:trained_logprobs": "no architecture of the table has other layers",
     "swarm.policy.targets:_blocks": "every architecture of the table has a list of layers",
-    "swarm.policy.targets:check#1": "every architecture of the table has linear layers",
+    "swarm.policy.targets:check#2": "every architecture of the table has linear layers",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
     "swarm.train.resume:begin#1": "`swarm train` has refused the folder by then",
     "swarm.train.resume:begin#2": "`swarm train` has named the setting that differs by then",

@@ -18,7 +18,9 @@ NO_SYSTEM = (
     "{% if messages[0]['role'] == 'system' %}"
     "{{ raise_exception('System role not supported') }}{% endif %}" + PLAIN
 )
-THINKS = PLAIN + "{% if enable_thinking is defined and not enable_thinking %}>{% else %}>#{% endif %}"
+THINKS = (
+    PLAIN + "{% if enable_thinking is defined and not enable_thinking %}>{% else %}>#{% endif %}"
+)
 
 
 def task_of(folder: Path, last: Any = None, **settings: Any) -> Task:
@@ -45,7 +47,7 @@ def test_a_row_that_the_template_cannot_write(tmp_path: Path) -> None:
 
 
 def test_a_template_that_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(BadTask, match="row 1: .* writes nothing"):
+    with pytest.raises(BadTask, match=r"row 1: .* writes nothing"):
         task_of(tmp_path).check(tokenizer_with("{# #}"), TrainConfig())
 
 

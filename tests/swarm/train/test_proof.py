@@ -31,12 +31,12 @@ def test_in_bf16() -> None:
 def test_nothing_of_it_is_left_behind() -> None:
     base = load_base(ModelSettings(), "cpu")
     torch.manual_seed(3)
-    np.random.seed(3)  # noqa: NPY002
-    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()  # noqa: NPY002
+    np.random.seed(3)
+    torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()
     before = {name: p.clone() for name, p in base.host.model.state_dict().items()}
     prove("tiny", base)
     assert torch.equal(torch.get_rng_state(), torch_state)
-    assert np.array_equal(np.random.get_state()[1], numpy_state[1])  # noqa: NPY002
+    assert np.array_equal(np.random.get_state()[1], numpy_state[1])
     assert all(torch.equal(p, before[n]) for n, p in base.host.model.state_dict().items())
     assert not any(layer.pairs for layer in base.host.layers.values())
 
@@ -46,7 +46,9 @@ def test_what_differs_is_named(what: str, monkeypatch: pytest.MonkeyPatch) -> No
     """A transform of the logits that one of them leaves out."""
     where = {"learner": "swarm.learn.forward", "engine": "swarm.engine.trunk"}[what]
     monkeypatch.setattr(f"{where}.logit_scale", lambda config: 2.0)
-    with pytest.raises(ModelUnavailable, match=f"'tiny' .LlamaForCausalLM.*the {what}'s") as refused:
+    with pytest.raises(
+        ModelUnavailable, match=f"'tiny' .LlamaForCausalLM.*the {what}'s"
+    ) as refused:
         load_proven(ModelSettings(), "cpu")
     assert "\n" not in str(refused.value)
 
