@@ -20,10 +20,15 @@ from trl import GRPOConfig, GRPOTrainer
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.parts import PolicySettings
-from swarm.policy.lora import TARGETS, Pair
+from swarm.policy.lora import Pair
 
 #: Learning rates never end within a measurement.
 STEPS = 10_000
+
+#: A Llama's layers by `policy.targets`.
+_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+_MLP = ("gate_proj", "up_proj", "down_proj")
+TARGETS = {"attention": _ATTENTION, "mlp": _MLP, "all": _ATTENTION + _MLP}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,8 @@ def roll_out(
 ) -> list[Group]:
     """`members` episodes for each problem, sampled from the adapter in `slot`. Member m of prompt i
     is seeded by H(*seed_parts, i, m), so re-runs match and members differ. An answer is judged
-    without its end, one of `ends`. A prompt that fills the model's context has episodes without tokens, which are not scored. Raises RewardFailed."""
+    without its end, one of `ends`. A prompt that fills the model's context has episodes without
+    tokens, which are not scored. Raises RewardFailed."""
     prompts = [tuple(task.encode(tokenizer, problem)) for problem in problems]
     requests = [
         SampleRequest(

@@ -147,11 +147,13 @@ def limit(config: Any) -> Limit:
     positions = getattr(config, "max_position_embeddings", None) or math.inf
     for rope, settings in _ropes(config):
         if rope == "longrope":
-            original = settings.get("original_max_position_embeddings") or getattr(
-                config, "original_max_position_embeddings", positions
-            )
-            if original < positions:
-                return Limit(original, "beyond that its longrope changes with the longest row")
+            original = settings.get("original_max_position_embeddings")
+            if original is None:
+                original = getattr(config, "original_max_position_embeddings", None) or positions
+            if float(original) < positions:
+                return Limit(
+                    float(original), "beyond that its longrope changes with the longest row"
+                )
         if rope == "dynamic":
             return Limit(positions, "beyond that its dynamic rope changes with the longest row")
     return Limit(positions)

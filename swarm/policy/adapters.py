@@ -10,13 +10,14 @@ from transformers import PreTrainedTokenizerBase
 from transformers.pytorch_utils import Conv1D
 
 from swarm import models
-from swarm.config.parts import ModelSettings, PolicySettings
+from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.disk.folder import take_usual_modes
 from swarm.errors import BadAdapter
 from swarm.models.sources import weight_files
 from swarm.policy.adapter_config import WEIGHTS_FILE, read_adapter_config
 from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.policy import Policy
+from swarm.policy.saved_weights import find_weights
 
 #: How PEFT names the matrices of a layer.
 _MATRIX = re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight")
@@ -42,6 +43,18 @@ def start_from_adapter(policy: Policy, folder: Path) -> None:
         own = policy.pairs[path]
         own.a.data.copy_(pair.a.data)
         own.b.data.copy_(pair.b.data)
+
+
+def started(host: AdapterHost, settings: PolicySettings, optim: OptimSettings, seed: int) -> Policy:
+    """A run's policy, with the weights of `policy.start` where it names some. Raises BadAdapter."""
+    field = "policy.start"
+    start = find_weights(Path(settings.start), field).folder if settings.start else None
+    if start is not None and settings.kind == "full":
+        load_weights(host, start, field)
+    policy = Policy(host, settings, optim, seed)
+    if start is not None and settings.kind == "lora":
+        start_from_adapter(policy, start)
+    return policy
 
 
 def load_weights(host: AdapterHost, folder: Path, field: str = "adapter") -> None:
@@ -119,7 +132,7 @@ def _read_pairs(host: AdapterHost, folder: Path, field: str) -> dict[str, Pair]:
             raise BadAdapter(folder, f"holds half a pair at {path}", "export it again", field)
         a, b = matrices["A"], matrices["B"]
         rank = config.rank_at(path)
-        out, into = layer.weight_OI.shape
+        out, into = layer.base_weight.shape
         if (a.shape, b.shape) != ((rank, into), (out, rank)):
             raise BadAdapter(folder, f"has another shape at {path}", "take its own base", field)
         where = layer.base.weight.device

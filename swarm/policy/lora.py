@@ -67,7 +67,7 @@ class LoraLinear(nn.Module):
         self.packed: Callable[[Tensor], Tensor] | None = None
 
     @property
-    def weight_OI(self) -> Tensor:
+    def base_weight(self) -> Tensor:
         """The base's weight, [out, in]."""
         weight: Tensor = self.base.weight
         return weight.t() if isinstance(self.base, Conv1D) else weight
@@ -75,7 +75,7 @@ class LoraLinear(nn.Module):
     def add(self, slot: str, rank: int, alpha: float, rng: torch.Generator) -> Pair:
         """A new adapter: A Kaiming-uniform as PEFT draws it, B zero, so it starts as the base."""
         device = self.base.weight.device
-        wide, narrow = self.weight_OI.shape
+        wide, narrow = self.base_weight.shape
         bound = 1 / math.sqrt(narrow)
         a = torch.empty(rank, narrow).uniform_(-bound, bound, generator=rng)
         b = torch.zeros(wide, rank)
@@ -91,7 +91,7 @@ class LoraLinear(nn.Module):
         if pair is None:
             return self._base(x_BTI)
         base = self.base
-        return adapted_linear(x_BTI, self.weight_OI, base.bias, pair.a, pair.b, pair.scale)
+        return adapted_linear(x_BTI, self.base_weight, base.bias, pair.a, pair.b, pair.scale)
 
     def _base(self, x_BTI: Tensor) -> Tensor:
         y_BTO: Tensor = (self.packed or self.base)(x_BTI)
@@ -115,7 +115,7 @@ class AdapterHost:
         model.requires_grad_(False)
         for path in (matrix.module for matrix in host.matrices if matrix.linear):
             parent_path, _, name = path.rpartition(".")
-            layer = LoraLinear(model.get_submodule(path), host.routing)  # type: ignore[arg-type]
+            layer = LoraLinear(model.get_submodule(path), host.routing)
             setattr(model.get_submodule(parent_path), name, layer)
             host.layers[path] = layer
         return host

@@ -70,8 +70,8 @@ class Mixture:
         return _Assignment(gathered_N, rows_N, places_N, gathered == rows == whole)
 
     def add(self, layer: LoraLinear, x_BTI: Tensor, y_BTO: Tensor) -> Tensor:
-        """`y_BTO`, in place, plus each row's own adapter of `layer` at `x_BTI`. A mixture of experts
-        hands its tokens on as [B x T, I]."""
+        """`y_BTO`, in place, plus each row's own adapter of `layer` at `x_BTI`; a mixture of
+        experts hands its tokens on as [B x T, I]."""
         stack, now = self._stacks.get(layer), self._assigned
         if stack is None or not len(now.rows):
             return y_BTO

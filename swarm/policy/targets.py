@@ -125,16 +125,16 @@ def coverage(found: Iterable[Matrix], targets: str) -> Coverage:
 
 def check(model: str, found: Coverage, targets: str) -> None:
     """Raise Refusal where `targets` asks for weights that take no adapter."""
-    if not any(adapted for adapted, _ in found.elements.values()):
-        raise Refusal(
-            "policy.targets", f"{targets} adapts nothing of this {model}", "set it to linear"
-        )
     if found.gaps and targets != "linear":
         raise Refusal(
             "policy.targets",
             f"{targets} would adapt {found} of this {model}: {', '.join(found.gaps)} "
             "are no linear layers",
             "set it to linear to adapt what can be, or to attention",
+        )
+    if not any(adapted for adapted, _ in found.elements.values()):
+        raise Refusal(
+            "policy.targets", f"{targets} adapts nothing of this {model}", "set it to linear"
         )
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -56,7 +56,7 @@ class OwnTask:
     held_out: tuple[Row, ...]
     judge: Judge
     digest: str
-    template: Mapping[str, JsonValue] = MappingProxyType({})
+    template: Mapping[str, JsonValue] = field(default_factory=dict)
     name: str = "own"
 
     @property

@@ -8,7 +8,6 @@ algorithm; `swarm.learn.recipe` and the loss settings do.
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,10 +30,8 @@ from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
 from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
-from swarm.policy.adapters import export, load_weights, start_from_adapter
+from swarm.policy.adapters import export, started
 from swarm.policy.base_model import Base
-from swarm.policy.policy import Policy
-from swarm.policy.saved_weights import find_weights
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task
 from swarm.train import metrics
@@ -50,18 +47,6 @@ OnStep = Callable[[int, Mapping[str, float]], None]
 
 #: Evaluation prompts on whose answers the KL to the reference is measured.
 KL_PROMPTS = 128
-
-
-def _policy(config: TrainConfig, base: Base) -> Policy:
-    """The policy of a run, with the weights that it starts from. Raises BadAdapter."""
-    settings, field = config.policy, "policy.start"
-    start = find_weights(Path(settings.start), field).folder if settings.start else None
-    if start is not None and settings.kind == "full":
-        load_weights(base.host, start, field)
-    policy = Policy(base.host, settings, config.optim, seeds.derive(config.seed, "policy"))
-    if start is not None and settings.kind == "lora":
-        start_from_adapter(policy, start)
-    return policy
 
 
 class Run:
@@ -85,7 +70,8 @@ class Run:
         self.task = task
         self.base: Base = load_proven(config.model, config.device)
         task.check(self.base.tokenizer, config, self.base.limit)
-        self.policy = _policy(config, self.base)
+        seed = seeds.derive(config.seed, "policy")
+        self.policy = started(self.base.host, config.policy, config.optim, seed)
         if config.algorithm.baseline == "value":
             lr = config.algorithm.value.head_lr
             self.policy.add_value_head(lr, seeds.derive(config.seed, "value"))

@@ -269,7 +269,7 @@ CASES = by_module(
             "usable_device": case(f"{TRAIN} --set device=cuda", stands_in=NO_CUDA),
         },
         "swarm.policy.targets": {
-            "check#2": case(MODEL, {}, random_model("qwen3_moe")),
+            "check#1": case(MODEL, {}, random_model("qwen3_moe")),
         },
         "swarm.tasks": {
             "load#1": case(f"{TRAIN} --set task.reward=praise"),
@@ -362,7 +362,7 @@ OUT_OF_REACH: Mapping[str, str] = {
     "swarm.learn.attention:tree_attention": "no architecture of the table has such attention",
     "swarm.learn.forward:trained_logprobs": "no architecture of the table has other layers",
     "swarm.policy.targets:_blocks": "every architecture of the table has a list of layers",
-    "swarm.policy.targets:check#1": "every architecture of the table has linear layers",
+    "swarm.policy.targets:check#2": "every architecture of the table has linear layers",
     "swarm.tasks.code:_module": "Python finds a loader for every .py file",
     "swarm.train.resume:check_owner": "another run has to take the place while this one trains",
     "swarm.train.resume:write_place": "the place has to fail right after it was tried",

@@ -47,7 +47,7 @@ def test_a_row_that_the_template_cannot_write(tmp_path: Path) -> None:
 
 
 def test_a_template_that_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(BadTask, match="row 1: .* writes nothing"):
+    with pytest.raises(BadTask, match=r"row 1: .* writes nothing"):
         task_of(tmp_path).check(tokenizer_with("{# #}"), TrainConfig())
 
 
