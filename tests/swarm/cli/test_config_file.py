@@ -52,5 +52,5 @@ def test_an_objection_that_names_no_setting_is_to_the_whole_config(
 ) -> None:
     """Its first word is not taken for a field."""
     monkeypatch.setattr("swarm.config.train._groups", lambda _: ["These settings do not go well"])
-    with pytest.raises(Refusal, match="^config: These settings do not go well; give another"):
+    with pytest.raises(Refusal, match=r"^config: These settings do not go well; give another"):
         read_file(config, [])
