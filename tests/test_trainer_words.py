@@ -15,7 +15,7 @@ ALLOWED = {
     'os.environ.get("SWARM_CACHE") or os.environ.get("AUTORESEARCH_CACHE")': "its former name",
     "`SWARM_CACHE`, or `AUTORESEARCH_CACHE` as it was called before": "its former name",
     "else `~/.cache/autoresearch`, where models lie that were made before": "made models are found",
-    'Path.home() / ".cache" / "autoresearch"': "made models are found",
+    'home / ".cache" / "autoresearch"': "made models are found",
 }
 
 

@@ -38,17 +38,14 @@ def read_plan(path: Path) -> Plan:
         plan = Plan.model_validate(read_yaml(path, "plan"))
     except ValidationError as error:
         raise Refusal("plan", f"{path}: {first_problem(error)}", "correct it") from None
-    _require_whole(path, plan)
+    _require_known(path, plan)
     require_clean(plan)
     require_usable(plan)
     return plan
 
 
-def _require_whole(path: Path, plan: Plan) -> None:
-    """Raise Refusal for what no plan of ours says: no topic, an unknown playbook or planner."""
-    for name in ("topic", "question"):
-        if not getattr(plan, name).strip():
-            raise Refusal("plan", f"{path}: its {name} is empty", "say what is asked")
+def _require_known(path: Path, plan: Plan) -> None:
+    """Raise Refusal for an unknown playbook or planner."""
     Library.locate().path(plan.playbook)
     if plan.planner not in BUILT_IN and not plan.planner.rpartition(":")[0].endswith(".py"):
         raise Refusal(

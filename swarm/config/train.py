@@ -5,7 +5,6 @@ Unknown keys are errors. Two runs with equal `TrainConfig.digest()` on one machi
 sample the same tokens and reach the same weights.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, Self
 
@@ -104,11 +103,7 @@ def _groups(config: TrainConfig) -> Iterator[str]:
 
 def _not_of_fp32(config: TrainConfig) -> Iterator[str]:
     for path, value in leaves(config.model_dump()):
-        if not isinstance(value, float):
-            continue
-        if not math.isfinite(value):
-            yield f"{path} {value} is not a finite number"
-        elif value and not _FP32[0] <= abs(value) <= _FP32[1]:
+        if isinstance(value, float) and value and not _FP32[0] <= abs(value) <= _FP32[1]:
             yield (
                 f"{path} {value} cannot be computed with: fp32 holds magnitudes from "
                 f"{_FP32[0]:.1e} to {_FP32[1]:.1e}, and 0"

@@ -65,7 +65,7 @@ def _kept(error: BaseException, command: str) -> Path:
 
 def _report(error: BaseException) -> str:
     """When, what was run, where, on which versions, and the traceback."""
-    versions = ", ".join(f"{name} {_version(name)}" for name in ("autoresearch", "torch", "ray"))
+    versions = ", ".join(f"{name} {_version(name)}" for name in ("torch", "transformers", "ray"))
     lines = (
         datetime.now(UTC).isoformat(timespec="seconds"),
         f"command: {' '.join(sys.argv)}",

@@ -147,8 +147,7 @@ CASES = by_module(
             "write_plan#1": case(f"{ASK} --out playbooks", playbook("")),
             "write_plan#2": case(f"{ASK} --out none/plan.yaml"),
             "read_plan": case(FILE, {}, plan_file(arms=[])),
-            "_require_whole#1": case(FILE, {}, plan_file(topic=" ")),
-            "_require_whole#2": case(FILE, {}, plan_file(planner="ofline")),
+            "_require_known": case(FILE, {}, plan_file(planner="ofline")),
         },
         "autoresearch.planner.planners": {
             "planner_named#1": case(f"{ASK} --planner ofline"),

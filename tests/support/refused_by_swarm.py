@@ -172,7 +172,7 @@ CASES = by_module(
         "swarm.config.checked": {
             "check_path": case(f"{ASK} --set optim.lrr=1"),
             "check_value#1": case(f"{ASK} --set optim.lr=fast"),
-            "check_value#2": case(f"{ASK} --set optim.lr=.inf"),
+            "check_value#2": case(f"{ASK} --set optim.lr=1e308"),
             "configure": case(f"{ASK} --set batch.rollouts=9"),
         },
         "swarm.config.extension": {

@@ -7,6 +7,7 @@ import pytest
 
 from swarm.algorithms import DATA, NAMES, PRESETS
 from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.base import EVERY
 from swarm.config.parts import DataSettings
 from swarm.config.train import TrainConfig
 
@@ -42,7 +43,7 @@ def published(settings: AlgorithmSettings) -> dict[str, object]:
     """The settings, and what a paper would say instead of them."""
     low, high = settings.clip_low, settings.clip_high
     correction, value = settings.correction, settings.value
-    return settings.model_dump() | {
+    return settings.model_dump(context=EVERY) | {
         "bounds": None if low is None or high is None else (1 - low, 1 + high),
         "kl_in_reward": settings.kl_in_reward,
         "gae": (value.gamma, value.lam),

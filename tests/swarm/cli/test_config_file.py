@@ -29,7 +29,7 @@ class TestFiles:
 @pytest.mark.parametrize(
     ("pair", "field", "problem"),
     [
-        ("optim.lr=.inf", "optim.lr", "inf is not a finite number"),
+        ("optim.lr=.inf", "optim.lr", "Input should be a finite number"),
         ("batch.rollouts=15", "batch", "rollouts 15 is not a multiple of group_size 4"),
         ("batch.group_size=1", "algorithm.baseline", "'group' needs batch.group_size of 2 or more"),
         ("steps=0", "steps", "Input should be greater than or equal to 1"),

@@ -11,7 +11,7 @@ from swarm.config.train import TrainConfig
 
 def stored(values: dict) -> dict[str, Any]:
     raw = TrainConfig().with_values(values).model_dump(mode="json")
-    del raw["algorithm"]["returns"]
+    raw["algorithm"].pop("returns", None)
     return raw
 
 

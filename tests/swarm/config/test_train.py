@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from swarm.algorithms import PRESETS
 from swarm.config.algorithm import AlgorithmSettings
+from swarm.config.base import EVERY
 from swarm.config.paths import first_difference, flat, setting
 from swarm.config.train import TrainConfig
 
@@ -106,7 +107,7 @@ class TestRefusals:
 class TestPresets:
     @pytest.mark.parametrize("name", PRESETS)
     def test_a_name_fills_what_is_left_out(self, name: str) -> None:
-        settings = AlgorithmSettings(name=name).model_dump()
+        settings = AlgorithmSettings(name=name).model_dump(context=EVERY)
         for key, value in PRESETS[name].items():
             found = settings[key]
             assert (

@@ -4,6 +4,7 @@ import re
 import signal
 import time
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,7 @@ class TestJudge:
         (tmp_path / "helper.py").write_text("")
 
         def reward(**_: Any) -> list[float]:
-            import helper  # noqa: F401
-
+            import_module("helper")
             return [1.0]
 
         with pytest.raises(RewardFailed, match=r"helper lies beside mine\.py; .* by design"):
