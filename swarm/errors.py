@@ -166,7 +166,7 @@ def said(error: BaseException) -> str:
     read."""
     try:
         return " ".join(str(error).split())
-    except Exception:
+    except BaseException:  # whatever the user's own __str__ raises
         return "its text cannot be read"
 
 

@@ -66,7 +66,8 @@ def ending(summary: "Summary") -> list[Text]:
         lines.append(Text(f"check   autoresearch report verify {summary.study}"))
     else:
         lines.append(Text(f"{summary.study} {_ENDED[summary.end]}: {summary.cause}", "yellow"))
-        lines.append(Text(f"go on   autoresearch resume {summary.study}{_MORE[summary.end]}"))
+        if "start anew" not in summary.cause:
+            lines.append(Text(f"go on   autoresearch resume {summary.study}{_MORE[summary.end]}"))
     counts = f"{summary.done} trials done, {summary.failed} failed"
     return [*lines, Text(f"{counts}, {duration(summary.seconds)}", "dim")]
 

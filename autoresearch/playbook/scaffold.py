@@ -15,7 +15,13 @@ def scaffold(name: str, parent: Playbook, plan: Plan, usual: Plan) -> str:
     `usual` is the parent's own plan: settings in which `plan` differs from it are written out.
     """
     tested = {path for p in (plan, usual) for f in p.treatments for path in f.paths}
-    changed = differences(usual.train, plan.train)
+    name_of = plan.train.algorithm.name
+    base = usual.train
+    if name_of != base.algorithm.name:  # a preset fills the rest anew
+        base = base.with_values({"algorithm.name": name_of})
+    changed = differences(base, plan.train)
+    if base is not usual.train:
+        changed = {"algorithm.name": name_of, **changed}
     train = {path: value for path, value in changed.items() if path not in tested}
     return "\n".join([*_head(name, parent, plan), *_body(parent, plan, train), ""])
 

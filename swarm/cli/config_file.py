@@ -11,7 +11,7 @@ from swarm.config.assignments import Value, assignments
 from swarm.config.base import EVERY
 from swarm.config.checked import known_paths
 from swarm.config.paths import place, put
-from swarm.config.train import TrainConfig
+from swarm.config.train import TrainConfig, forget_algorithm
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
 from swarm.policy.saved_weights import start_digest
@@ -27,7 +27,10 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     """
     raw = _read_yaml(path)
     _make_absolute(raw, path.parent)
-    for setting, value in assignments(pairs).items():
+    given = assignments(pairs)
+    if "algorithm.name" in given:  # a preset fills what the file says of another
+        forget_algorithm(raw)
+    for setting, value in given.items():
         _set(raw, setting, value)
     if supervised and _validated({k: raw[k] for k in raw if k == "algorithm"}).algorithm.samples:
         raw["algorithm"] = {"name": "sft"}

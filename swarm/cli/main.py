@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -16,7 +17,7 @@ from swarm.cli.documents import print_document, stdout_for_documents
 from swarm.disk.faults import Parts, of_defect, of_machine, one_line
 from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed, said
 
-FAILED, BAD_INPUT = 1, 2
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 #: Characters of a path that an error line shows.
 LONGEST = 80
@@ -37,6 +38,11 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        gone = {"field": "folder", "problem": "the working folder is gone"}
+        _end({**gone, "next_step": "change to one that is there"}, BAD_INPUT)
     held = stdout_for_documents() if wants_json(sys.argv[1:]) else nullcontext()
     with held:
         code = _ended(app, own)
@@ -65,6 +71,10 @@ def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             sys.exit(FAILED)
         _end(of_machine(error) or of_defect(error, app.info.name or ""), FAILED)
+    if code == INTERRUPTED:  # Typer's own, of Ctrl-C where no command takes care of it
+        _end(
+            {"field": None, "problem": "interrupted", "next_step": None}, INTERRUPTED, "interrupted"
+        )
     return code if isinstance(code, int) else 0
 
 

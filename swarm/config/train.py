@@ -73,12 +73,18 @@ class TrainConfig(Settings):
             kept = raw["algorithm"]["returns"]
             raw["algorithm"]["returns"] = returns_for(values["algorithm.baseline"], kept)
         if "algorithm.name" in values:
-            raw["algorithm"] = {}
-            for name in (name for fields in DATA.values() for name in fields):
-                raw["data"].pop(name, None)
+            forget_algorithm(raw)
         for path, value in values.items():
             put(raw, path, value)
         return TrainConfig.model_validate(raw)
+
+
+def forget_algorithm(raw: dict[str, Any]) -> None:
+    """Take all that a preset fills out of a config's tree."""
+    raw["algorithm"] = {}
+    for name in (name for fields in DATA.values() for name in fields):
+        if isinstance(raw.get("data"), dict):
+            raw["data"].pop(name, None)
 
 
 #: The least and the largest magnitude of a normal fp32 number.

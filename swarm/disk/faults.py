@@ -69,11 +69,18 @@ def _report(error: BaseException) -> str:
     lines = (
         datetime.now(UTC).isoformat(timespec="seconds"),
         f"command: {' '.join(sys.argv)}",
-        f"folder: {Path.cwd()}",
+        f"folder: {_folder()}",
         f"python {platform.python_version()} on {platform.platform()}; {versions}",
         "",
     )
     return "\n".join(lines) + "".join(traceback.format_exception(error))
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        return "gone"
 
 
 def _version(name: str) -> str:

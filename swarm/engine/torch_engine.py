@@ -33,14 +33,19 @@ class TorchEngine:
     attends to all that went before, or to a window of it."""
 
     def __init__(
-        self, host: AdapterHost, stop_tokens: frozenset[int], max_rows: int = MAX_ROWS
+        self,
+        host: AdapterHost,
+        stop_tokens: frozenset[int],
+        max_rows: int = MAX_ROWS,
+        longest: float = math.inf,
     ) -> None:
+        """Rows end at `longest` tokens, or where the model's context does."""
         self.host = host
         self.stop_tokens = stop_tokens
         self.max_rows = max_rows
         self.base = PackedBase(host)
         config = host.model.config.get_text_config()  # type: ignore[operator, union-attr]
-        self.context = limit(config).tokens
+        self.context = min(limit(config).tokens, longest)
 
     def check_budget(self, max_tokens: int) -> None:
         """Raise Refusal for an answer's budget that no prompt leaves room for: answers would end at

@@ -1,5 +1,6 @@
 """Weights on disk: written from a policy, read into a slot or into the base."""
 
+import json
 import re
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings
 from swarm.disk.folder import take_usual_modes
 from swarm.errors import BadAdapter
 from swarm.models.sources import weight_files
-from swarm.policy.adapter_config import WEIGHTS_FILE, read_adapter_config
+from swarm.policy.adapter_config import CONFIG_FILE, WEIGHTS_FILE, read_adapter_config
 from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.policy import Policy
 from swarm.policy.saved_weights import find_weights
@@ -110,7 +111,15 @@ def export(
         base_model_name_or_path=models.loadable(model.ref),
         inference_mode=True,
     ).save_pretrained(folder)
+    _in_order(folder / CONFIG_FILE)
     take_usual_modes(folder)
+
+
+def _in_order(file: Path) -> None:
+    """PEFT writes a set in the order of the process's hash seed; equal runs leave equal files."""
+    config = json.loads(file.read_text())
+    config["target_modules"] = sorted(config["target_modules"])
+    file.write_text(f"{json.dumps(config, indent=2, sort_keys=True)}\n")
 
 
 def _read_pairs(host: AdapterHost, folder: Path, field: str) -> dict[str, Pair]:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from swarm.config.parts import OptimSettings, PolicySettings
+from swarm.errors import Refusal
 from swarm.policy.lora import AdapterHost, Pair
 from swarm.policy.masters import Masters
 from swarm.policy.value_head import ValueHead
@@ -50,6 +51,12 @@ class Policy:
                 for name, parameter in (("lora_A", pair.a), ("lora_B", pair.b))
             }
         elif any(p.dtype != torch.float32 for p in host.model.parameters()):
+            if not all(matrix.linear for matrix in host.matrices):
+                raise Refusal(
+                    "policy.kind",
+                    "all weights of a mixture of experts are not trained in bfloat16",
+                    "set model.dtype to float32, or policy.kind to lora",
+                )
             self._masters = Masters(host.model)
             self.parameters = dict(self._masters.parameters)
         else:

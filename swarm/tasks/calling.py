@@ -1,5 +1,6 @@
 """The user's code runs here: what it prints goes to stderr, and how long it may take is bounded."""
 
+import faulthandler
 import signal
 import sys
 import threading
@@ -13,6 +14,10 @@ SPEAKS_AFTER = 20.0
 
 #: Seconds between two attempts to end a call that does not let itself be ended.
 _AGAIN = 1.0
+
+#: Seconds after its limit at which a call that nothing can end, because it holds the interpreter or
+#: whatever is raised in it, ends the process.
+_LAST = 60.0
 
 #: A signal that profilers alone use. SIGALRM is left to the user's code: math_verify needs it.
 _SIGNAL, _TIMER = signal.SIGPROF, signal.ITIMER_PROF
@@ -36,7 +41,8 @@ def users_code(what: str, limit: float) -> Iterator[None]:
 
     What it prints goes to stderr: stdout is for results. A line there says after `SPEAKS_AFTER`
     seconds that `what` is waited for. A signal ends it, on the main thread alone; that reaches it
-    in a sleep, in Python and in a regular expression, which gives no other thread a chance.
+    in a sleep, in Python and in a regular expression, which gives no other thread a chance. What
+    nothing reaches ends the process a minute later, with the lines that it is at.
     """
     main = threading.main_thread()
     call = _Call(what, limit, main.ident if threading.current_thread() is main else None)
@@ -62,6 +68,7 @@ class _Call:
         if self._thread:  # processor time, for what holds the interpreter
             signal.setitimer(_TIMER, self._limit, _AGAIN)
         clock.start()
+        faulthandler.dump_traceback_later(self._limit + _LAST, exit=True, file=2)
         try:
             try:
                 yield
@@ -70,6 +77,7 @@ class _Call:
         except _Stop:
             pass
         finally:
+            faulthandler.cancel_dump_traceback_later()
             self._ended.set()
             clock.join()
             if self._thread:

@@ -104,7 +104,7 @@ class OwnJudge:
                 value = value.item()
             if isinstance(value, Real | np.bool_):
                 number = float(value)
-        except Exception:  # of a type of the user's own, or too large for a float
+        except BaseException:  # of a type of the user's own, or too large for a float
             number = math.nan
         if not math.isfinite(number) or abs(number) > LARGEST:
             problem = f"returned {_shown(value)}, which is not a finite number,"
@@ -145,6 +145,8 @@ def _shown(value: Any) -> str:
     """A value as a message shows it, whatever its own text does."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # an integer of thousands of digits has no text
+    except (
+        BaseException
+    ):  # of a type of the user's own; an integer of thousands of digits has no text
         text = f"a value of {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

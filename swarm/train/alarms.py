@@ -37,6 +37,7 @@ RATIO_MAX = 10.0
 #: Share of prompts that fill the model's context and are not asked. The data's own, so that any row
 #: tells and no window is needed.
 OVERLONG = 0.1
+ENOUGH_PROMPTS = 50  # for a share of them to say something of the others
 
 #: Metrics that are finite in every healthy row. Others are NaN where there is nothing to average;
 #: the reward too, where nothing was scored, which has an alarm of its own.
@@ -68,7 +69,7 @@ def alarms(rows: Sequence[Row], config: TrainConfig, *, ended: bool = False) -> 
         return []
     at_the_end = (*_clip_never_binds(rows, config), *_never_right(rows, config)) if ended else ()
     return [
-        *_overlong(rows),
+        *_overlong(rows, config.batch.prompts),
         *_nothing_scored(rows),
         *_non_finite(rows, config),
         *_bound_below_mismatch(rows, config),
@@ -91,13 +92,14 @@ def counted(task: TaskSettings) -> str:
     )
 
 
-def _overlong(rows: Sequence[Row]) -> Iterator[Alarm]:
-    """Prompts fill the model's context, so that nothing was asked."""
+def _overlong(rows: Sequence[Row], prompts: int) -> Iterator[Alarm]:
+    """Prompts fill the model's context, so that nothing was asked. `prompts` are those of a batch:
+    a share of a few of them says nothing of the others."""
     shares = _values(rows, "completions/overlong_frac")
     share = math.fsum(shares) / len(shares) if shares else 0.0
     if any(map(_unasked, rows)):
         share = 1.0
-    if share > OVERLONG:
+    if share > OVERLONG and (share == 1 or len(shares) * prompts >= ENOUGH_PROMPTS):
         cause = (
             f"{share:.0%} of the prompts fill the model's context and are not asked: shorten them, "
             "or take a model with a longer context"
@@ -116,7 +118,7 @@ def _nothing_scored(rows: Sequence[Row]) -> Iterator[Alarm]:
         values = row["metrics"]
         if values.get("completions/overlong_frac", 0.0) == 1 or _unasked(row):
             continue
-        for name in ("reward/mean", "eval/acc"):
+        for name in ("reward/mean", "eval/acc", "eval/proxy"):
             if math.isnan(values.get(name, 0.0)):
                 what = "rollout" if name == "reward/mean" else "held-out answer"
                 cause = f"the reward scored no {what} (None for each): there is nothing to go by"

@@ -54,6 +54,7 @@ def train(
     config = config.with_values(
         {"task.digest": task.digest, "policy.start_digest": start_digest(config.policy)}
     )
+    folder = folder.absolute()  # the user's code may change the working folder
     with owned(folder) as ownership:
         beginning = begin(config, folder, resume_from, checkpoints, restart)
         if on_begin is not None:

@@ -84,7 +84,9 @@ class Run:
             config.steps,
         )
         self.recipe = Recipe(self.learner, config.batch, config.sampling.max_tokens)
-        self.engine = TorchEngine(self.base.host, self.base.stop_tokens)
+        bootstraps = config.algorithm.value.truncation == "bootstrap"
+        longest = self.base.limit.tokens - bootstraps  # it reads V one token past a cut-off row
+        self.engine = TorchEngine(self.base.host, self.base.stop_tokens, longest=longest)
         self.engine.check_budget(config.sampling.max_tokens)
         self.eval_problems = task.evaluation(config.evaluation.prompts)
         self.signal = SignalByLevel()
@@ -306,6 +308,7 @@ class Run:
         self.watch.look(step, values)
 
     def _checkpoint(self) -> None:
+        self.ownership.check()
         check_owner(self.storage, self.folder, self.beginning.conditions.run)
         state = checkpoint.RunState(self.step, self.wall, self.signal.to_json())
         try:

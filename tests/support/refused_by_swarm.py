@@ -268,6 +268,13 @@ CASES = by_module(
             "_read": case(MODEL, HF | {"model/model.safetensors": "broken"}),
             "usable_device": case(f"{TRAIN} --set device=cuda", stands_in=NO_CUDA),
         },
+        "swarm.policy.policy": {
+            "Policy.__init__": case(
+                f"{MODEL} --set policy.kind=full --set model.dtype=bfloat16",
+                {},
+                random_model("mixtral"),
+            ),
+        },
         "swarm.policy.targets": {
             "check#1": case(MODEL, {}, random_model("qwen3_moe")),
         },

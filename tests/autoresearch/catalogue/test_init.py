@@ -9,6 +9,7 @@ from autoresearch.catalogue.factor import phrases
 from autoresearch.study.metrics import METRICS
 from autoresearch.topic.words import words
 from swarm.config.checked import known_paths
+from swarm.config.paths import flat
 from swarm.errors import Refusal
 
 ALL = pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
@@ -33,9 +34,8 @@ def test_contrast_differs_in_the_factor_alone(factor: CatalogueFactor) -> None:
     assert a.steps == 2
     for config in (a, b):
         assert all(need.holds(config) for need in factor.requires)
-    changed = {
-        path for path in known_paths() if _at(a.model_dump(), path) != _at(b.model_dump(), path)
-    }
+    one, other = flat(a), flat(b)
+    changed = {path for path in known_paths() if one[path] != other[path]}
     allowed = {p for p in known_paths() if p.startswith("algorithm.")}
     assert changed <= (allowed if factor.name == "algorithm" else factor.paths)
 
@@ -66,11 +66,3 @@ def test_no_name_stands_for_two_things() -> None:
 def test_unknown_factor_names_the_nearest() -> None:
     with pytest.raises(Refusal, match="did you mean group_size"):
         catalogue.factor("groupsize")
-
-
-def _at(tree: dict[str, object], path: str) -> object:
-    node: object = tree
-    for name in path.split("."):
-        assert isinstance(node, dict)
-        node = node[name]
-    return node

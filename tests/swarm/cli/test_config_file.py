@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from swarm.cli.config_file import read_file
+from swarm.config.train import TrainConfig
+from swarm.disk.folder import CONFIG
+from swarm.disk.run_config import write_config
 from swarm.errors import Refusal
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
@@ -54,3 +57,12 @@ def test_an_objection_that_names_no_setting_is_to_the_whole_config(
     monkeypatch.setattr("swarm.config.train._groups", lambda _: ["These settings do not go well"])
     with pytest.raises(Refusal, match=r"^config: These settings do not go well; give another"):
         read_file(config, [])
+
+
+@pytest.mark.parametrize("name", ["dapo", "ppo", "reinforce_pp", "dpo"])
+def test_a_preset_set_on_a_whole_config_is_that_preset(tmp_path: Path, name: str) -> None:
+    """A run's own config names every setting; another preset is not its label alone."""
+    write_config(TrainConfig(), tmp_path)
+    found = read_file(tmp_path / CONFIG, [f"algorithm.name={name}"])
+    assert found.algorithm == TrainConfig().with_values({"algorithm.name": name}).algorithm
+    assert found.data == TrainConfig().with_values({"algorithm.name": name}).data

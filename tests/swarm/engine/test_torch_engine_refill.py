@@ -129,6 +129,13 @@ class TestTheContext:
             assert {(len(c.tokens), c.stop) for c in completions} == {(tokens, StopReason.LENGTH)}
         assert close(usual, engine.sample([asked[1]])[0])
 
+    def test_a_place_may_be_left_for_one_token_more(self) -> None:
+        """A value is read one token past a row that its budget ended."""
+        engine = TorchEngine(AdapterHost.wrap(gpt2()), frozenset(), longest=63)
+        full, cut = engine.sample([request(63, 2), request(60, 1)])
+        assert {c.stop for c in full} == {StopReason.OVERLONG}
+        assert {len(c.tokens) for c in cut} == {3}
+
     def test_nothing_but_overlong_prompts(self) -> None:
         engine = TorchEngine(AdapterHost.wrap(gpt2()), STOPS)
         assert {c.stop for c in engine.sample([request(64, 3)])[0]} == {StopReason.OVERLONG}

@@ -1,5 +1,8 @@
 """Final weights load in the tools that others use, with our logits."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +53,22 @@ def test_full_weights_load_in_transformers(random_llama: nn.Module, tmp_path: Pa
     loaded = AutoModelForCausalLM.from_pretrained(tmp_path)
     with torch.no_grad():
         assert torch.equal(loaded(BATCH).logits, ours)
+
+
+def test_equal_policies_leave_equal_files(tmp_path: Path) -> None:
+    """Whatever the hash seed of the process: PEFT writes a set."""
+    code = (
+        "import sys, pathlib\n"
+        "from swarm.config.parts import ModelSettings, OptimSettings, PolicySettings\n"
+        "from swarm.policy.adapters import export\n"
+        "from swarm.policy.base_model import load_base\n"
+        "from swarm.policy.policy import Policy\n"
+        "base = load_base(ModelSettings(), 'cpu')\n"
+        "policy = Policy(base.host, PolicySettings(), OptimSettings(), 0)\n"
+        "export(policy, ModelSettings(), PolicySettings(), pathlib.Path(sys.argv[1]))\n"
+    )
+    for seed in "12":
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", code, tmp_path / seed], check=True, env=environment)
+    one, other = ((tmp_path / seed / "adapter_config.json").read_bytes() for seed in "12")
+    assert one == other

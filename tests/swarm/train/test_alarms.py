@@ -147,3 +147,17 @@ def test_every_watched_metric_must_be_finite(metric: str, value: float) -> None:
 def test_a_part_of_a_run_never_breaks_a_rule(length: int, kind: str) -> None:
     part = run(**SICK[kind])[:length]
     assert {alarm.kind for alarm in alarms(part, CONFIG, ended=True)} <= {kind}
+
+
+def test_a_few_long_prompts_are_not_most_of_them() -> None:
+    """Half of one batch of two is one prompt; of fifty it is a share."""
+    few = CONFIG.with_values({"batch.rollouts": 16, "batch.group_size": 8})
+    row = {"step": 1, "metrics": {"completions/overlong_frac": 0.5, "reward/mean": 0.2}}
+    assert alarms([row], few) == []
+    rows = [{**row, "step": step} for step in range(1, 26)]
+    assert "prompts-overlong" in [a.kind for a in alarms(rows, few)]
+
+
+def test_an_evaluation_without_rewards_says_so() -> None:
+    row = {"step": 0, "metrics": {"eval/acc": 0.5, "eval/proxy": math.nan, "eval/length": 3.0}}
+    assert [a.kind for a in alarms([row], CONFIG, ended=True)] == ["nothing-scored"]

@@ -62,8 +62,8 @@ class TestPpo:
         self, tmp_path: Path
     ) -> None:
         train(small(algorithm__name="ppo", steps=3), tmp_path)
-        assert checkpoint.newest(Storage(tmp_path / CHECKPOINTS)) == 2
-        newest = tmp_path / CHECKPOINTS / "step-000002"
+        assert checkpoint.newest(Storage(tmp_path / CHECKPOINTS)) == 3
+        newest = tmp_path / CHECKPOINTS / "step-000003"
         names = {n for n in load_file(newest / checkpoint.POLICY) if n.startswith("value_head.")}
         assert names
         moments = load_file(newest / checkpoint.OPTIMIZER)

@@ -157,7 +157,7 @@ class TestTakingOver:
 
     def test_another_config_is_refused(self, tmp_path: Path) -> None:
         earlier = self.killed(tmp_path / "killed", step=1)
-        with pytest.raises(Refusal, match="killed was trained with another config"):
+        with pytest.raises(Refusal, match="killed was trained with another value"):
             train(small(optim__lr=1e-3), tmp_path / "last", resume_from=earlier)
         assert not (tmp_path / "last").exists()
 
@@ -279,7 +279,7 @@ class TestCheckpointsElsewhere:
 
         with pytest.raises(BadStorage, match="another run keeps its own there"):
             train(small(), tmp_path / "1", checkpoints=str(tmp_path / "far"), on_step=other)
-        assert checkpoint.newest(Storage(tmp_path / "far")) == 1
+        assert checkpoint.newest(Storage(tmp_path / "far")) == 2
 
     def test_a_storage_that_fails_is_named(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -288,7 +288,7 @@ class TestCheckpointsElsewhere:
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr("swarm.disk.storage.write_atomically", full)
-        monkeypatch.setattr("swarm.train.loop.write_place", lambda *_: None)
+        monkeypatch.setattr("swarm.train.run.write_place", lambda *_: None)
         with pytest.raises(WriteFailed, match=r"run/checkpoints: No space left .* with --resume"):
             train(small(), tmp_path / "run")
         monkeypatch.undo()
