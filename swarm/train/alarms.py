@@ -99,7 +99,8 @@ def _overlong(rows: Sequence[Row], prompts: int) -> Iterator[Alarm]:
     share = math.fsum(shares) / len(shares) if shares else 0.0
     if any(map(_unasked, rows)):
         share = 1.0
-    if share > OVERLONG and (share == 1 or len(shares) * prompts >= ENOUGH_PROMPTS):
+    batches = sum("reward/mean" in row["metrics"] for row in rows)  # none in an evaluation
+    if share > OVERLONG and (share == 1 or not 0 < batches * prompts < ENOUGH_PROMPTS):
         cause = (
             f"{share:.0%} of the prompts fill the model's context and are not asked: shorten them, "
             "or take a model with a longer context"

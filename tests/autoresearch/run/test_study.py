@@ -94,7 +94,9 @@ def test_a_model_that_is_gone_pauses_the_study(
 
     monkeypatch.setattr(models, "ensure", gone)
     home, options = Home(tmp_path), StartOptions(topic=TOPIC, profile="smoke")
-    plan = plan_study(options).plan.model_copy(update={"model": "mine"})
+    plan = plan_study(options).plan
+    train = plan.train.with_values({"model.ref": "mine"})
+    plan = plan.model_copy(update={"model": "mine", "train": train})
     study = new_study(home, plan, options)
     with pytest.raises(Refusal, match=r"model\.ref: 'mine' is gone; bring it back"):
         run_study(home, study, observer=Observer(), entry=fault_entries.ENTRY)

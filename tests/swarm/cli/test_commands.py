@@ -112,7 +112,7 @@ class TestTrain:
             assert check_seal(folder) == []
         first, second = both("--out", "one")
         assert (first[0], second[0]) == (app.DONE, app.BAD_INPUT)
-        assert "out: one is being written by process" in second[2] or "holds a run" in second[2]
+        assert "one is being written by process" in second[2] or "holds a run" in second[2]
         assert second[2].count("\n") == 1
         assert check_seal(Path("one")) == []
 

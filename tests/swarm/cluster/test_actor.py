@@ -48,7 +48,8 @@ def test_an_exception_is_a_failure_in_one_line(tmp_path: Path, capfd) -> None:
 def test_a_failing_reward_is_final_and_named(tmp_path: Path) -> None:
     """Whatever would try again would fail again."""
     outcome = run_job(job(tmp_path, entries.REWARD))
-    cause = "praise in mine.py returned 1 values for 4 completions on row 7"
+    problem = "praise in mine.py returned 1 values for 4 completions on row 7"
+    cause = f"{problem}; correct it and start anew"
     assert outcome == Outcome("failed", cause, final=True)
 
 

@@ -12,6 +12,7 @@ RUNS = {
     "resampled": small(data__group_filter="resample"),
     "value head": small(algorithm__name="ppo"),
     "pairs": small(algorithm__name="dpo"),
+    "sequences": small(algorithm__name="gspo"),
     "demonstrations": small(algorithm__name="sft"),
 }
 
@@ -33,6 +34,8 @@ def test_it_holds_what_runs_log_and_nothing_else(logged: dict[str, set[str]]) ->
 
 def test_a_run_logs_what_its_loss_reports(logged: dict[str, set[str]]) -> None:
     ratios = {name for name in LOGGED if name.startswith(("mismatch/", "policy/clip", "loss/kl"))}
+    assert ratios <= logged["sequences"]
+    ratios.discard("mismatch/sequence_log_ratio_rms")
     assert ratios <= logged["resampled"] & logged["value head"]
     assert not ratios & (logged["pairs"] | logged["demonstrations"])
     assert [run for run in logged if "loss/value" in logged[run]] == ["value head"]
