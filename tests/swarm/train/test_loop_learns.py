@@ -56,9 +56,11 @@ def run(folder: Path, *, flipped: bool = False, **values: JsonValue) -> Learned:
     """60 steps of the default config; `__` in a name stands for the dot of a path."""
     paths = {"steps": 60} | {name.replace("__", "."): value for name, value in values.items()}
     flag = "flipped" if flipped else "straight"
+    program = folder.with_suffix(".py")  # whose source the fingerprint of what judges is of
+    program.write_text(PROGRAM)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, json.dumps(paths), str(folder), flag],
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        [sys.executable, program, json.dumps(paths), str(folder), flag],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[3])},
         capture_output=True,
         text=True,
         timeout=280,
