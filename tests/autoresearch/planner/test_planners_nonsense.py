@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from autoresearch.planner.planning import plan_study
-from autoresearch.study.intent import Intent
 from autoresearch.study.options import StartOptions
 from swarm.errors import Refusal
 
@@ -120,8 +119,3 @@ def test_a_level_that_moved_is_noted(tmp_path: Path) -> None:
 def test_a_topic_that_is_not_text_is_refused() -> None:
     with pytest.raises(Refusal, match="not UTF-8"):
         plan_study(StartOptions(topic="\udcff group size"))
-
-
-def test_the_type_of_intent_is_known_here() -> None:
-    """The strings above name real fields."""
-    assert {"repairs", "set", "held", "parameters", "left_aside"} <= Intent.model_fields.keys()

@@ -1,6 +1,7 @@
 """The planning graph: each repair takes its edge, is named, and leaves a plan that can answer."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 
 from autoresearch.planner import planning
 from autoresearch.planner.planning import Drafted, plan_study
-from autoresearch.study.intent import AskedFactor, Intent
+from autoresearch.playbook import Library
+from autoresearch.playbook.library import BUILT_IN
+from autoresearch.study.intent import Intent
 from autoresearch.study.options import StartOptions
 from swarm.errors import Refusal
 
@@ -31,14 +34,21 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def planned(
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path,
+    factor: str,
+    levels: tuple[int, ...] = (),
     options: Mapping[str, Any] = MappingProxyType({}),
-    **intent: Any,
+    library: Library | None = None,
 ) -> Drafted:
-    """What the graph makes of an intent that some planner filled."""
-    asked = Intent.model_validate({"topic": "x", "playbook": "factor-sweep", **intent})
-    monkeypatch.setattr(planning, "planner_named", lambda name: lambda question: asked)
-    return plan_study(StartOptions(topic="x", **options))
+    """What the graph makes of an intent that a planner of the user's own filled."""
+    file = folder / "mine.py"
+    file.write_text(
+        "from autoresearch.study.intent import AskedFactor, Intent\n"
+        "def ask(question):\n"
+        f"    asked = AskedFactor(name={factor!r}, levels={levels!r})\n"
+        "    return Intent(topic='x', playbook='factor-sweep', factors=(asked,))\n"
+    )
+    return plan_study(StartOptions(topic="x", planner=f"{file}:ask", **options), library)
 
 
 def names(drafted: Drafted) -> list[str]:
@@ -51,9 +61,9 @@ def test_a_sound_question_takes_no_repair(steps: list[str]) -> None:
     assert drafted.intent.repairs == ()
 
 
-def test_a_requirement_is_added(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_requirement_is_added(steps: list[str], tmp_path: Path) -> None:
     """The upper clip bound acts only where a batch feeds several updates."""
-    drafted = planned(monkeypatch, factors=[AskedFactor(name="clip_higher")])
+    drafted = planned(tmp_path, "clip_higher")
     (repair,) = drafted.intent.repairs
     assert repair.name == "add a requirement"
     assert drafted.plan.train.batch.updates > 1
@@ -69,40 +79,34 @@ def test_a_tuned_factor_under_test_is_dropped(steps: list[str]) -> None:
     assert "learning_rate is not tuned: it is part of the treatment" in drafted.plan.notes
 
 
-def test_rollouts_are_fitted_to_the_groups(
-    steps: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drafted = planned(monkeypatch, factors=[AskedFactor(name="group_size", levels=(6, 10))])
+def test_rollouts_are_fitted_to_the_groups(steps: list[str], tmp_path: Path) -> None:
+    drafted = planned(tmp_path, "group_size", (6, 10))
     assert names(drafted)[0] == "fit the rollouts to the groups"
     assert drafted.plan.train.batch.rollouts % 30 == 0
     assert steps[-2:] == ["repair", "lint"]
 
 
-def test_the_nearest_level_is_taken(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    drafted = planned(monkeypatch, factors=[AskedFactor(name="lora_rank", levels=(8, 100_000))])
+def test_the_nearest_level_is_taken(steps: list[str], tmp_path: Path) -> None:
+    drafted = planned(tmp_path, "lora_rank", (8, 100_000))
     assert names(drafted)[0] == "take the nearest level"
     (rank,) = drafted.plan.treatments
     assert rank.levels[0] == 8
     assert isinstance(rank.levels[1], int)
     assert rank.levels[1] < 100_000
-    assert any("100000 is" in note for note in drafted.plan.notes) or any(
-        "100000 is" in repair.note for repair in drafted.intent.repairs
-    )
+    assert any("100000 is" in note for note in drafted.plan.notes)
     assert steps.count("repair") == len(drafted.intent.repairs)
 
 
 def test_a_tuned_range_is_widened_to_the_recipes_own_value(
-    steps: list[str], monkeypatch: pytest.MonkeyPatch
+    steps: list[str], tmp_path: Path
 ) -> None:
-    """A planner that holds another learning rate fixed has it tuned around that rate."""
-    from autoresearch.playbook import Library
-    from autoresearch.playbook.library import BUILT_IN
-
-    library = Library((("built-in", BUILT_IN),))
-    playbook = library.load("factor-sweep")
-    hot = playbook.model_copy(update={"train": {**playbook.train, "optim.lr": 1e-2}})
-    monkeypatch.setattr(planning, "checked", lambda library, ref: hot)
-    drafted = planned(monkeypatch, factors=[AskedFactor(name="lora_rank", levels=(2, 8))])
+    """A playbook whose recipe has another learning rate has it tuned around that rate."""
+    (tmp_path / "hot.yaml").write_text(
+        "schema: autoresearch/playbook/v1\nid: hot\nextends: factor-sweep\ntitle: hot\n"
+        "train: {optim.lr: 0.01}\n"
+    )
+    library = Library((("project", tmp_path), ("built-in", BUILT_IN)))
+    drafted = planned(tmp_path, "lora_rank", (2, 8), {"playbook": "hot"}, library)
     assert "widen a range" in names(drafted)
     tuning = drafted.plan.tuning
     assert tuning is not None
@@ -110,15 +114,10 @@ def test_a_tuned_range_is_widened_to_the_recipes_own_value(
     assert any("tuned from 0.0003 to 0.01" in note for note in drafted.plan.notes)
 
 
-def test_what_no_repair_can_put_right_is_refused(
-    steps: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_no_repair_can_put_right_is_refused(tmp_path: Path) -> None:
+    fixed = {"batch.epochs": 1, "batch.minibatches": 1}
     with pytest.raises(Refusal, match="cannot act"):
-        planned(
-            monkeypatch,
-            factors=[AskedFactor(name="clip_higher")],
-            options={"set": {"batch.epochs": 1, "batch.minibatches": 1}},
-        )
+        planned(tmp_path, "clip_higher", options={"set": fixed})
 
 
 def test_repairs_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
