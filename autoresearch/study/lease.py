@@ -7,15 +7,15 @@ after its heartbeat has been silent for `SILENCE` seconds.
 """
 
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple
 from pathlib import Path
 
 from autoresearch.study.endings import Leased
-from swarm.disk.holder import BEAT, SILENCE, Holder
+from swarm.disk import holder as holders
+from swarm.disk.holder import SILENCE, Holder
 
 
 def acquire(db: sqlite3.Connection, study: str, holder: Holder, now: float) -> int:
@@ -59,26 +59,20 @@ def release(db: sqlite3.Connection, study: str, token: int) -> None:
 @contextmanager
 def beating(file: Path, study: str, token: int) -> Iterator[None]:
     """Refresh the heartbeat from a thread, on a connection of its own."""
-    stop = threading.Event()
 
     def beat() -> None:
-        db = sqlite3.connect(file, timeout=5, isolation_level=None)
-        while not stop.wait(BEAT):
-            # A missed beat is harmless: SILENCE is six of them.
-            with suppress(sqlite3.OperationalError):
-                db.execute(
-                    "UPDATE leases SET heartbeat = ? WHERE study = ? AND token = ?",
-                    (time.time(), study, token),
-                )
-        db.close()
+        with (
+            suppress(sqlite3.OperationalError),
+            closing(sqlite3.connect(file, timeout=5)) as db,
+            db,
+        ):
+            db.execute(
+                "UPDATE leases SET heartbeat = ? WHERE study = ? AND token = ?",
+                (time.time(), study, token),
+            )
 
-    thread = threading.Thread(target=beat, name=f"lease-{study}", daemon=True)
-    thread.start()
-    try:
+    with holders.beating(beat, f"lease-{study}"):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 @contextmanager

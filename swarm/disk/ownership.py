@@ -14,11 +14,11 @@ import json
 import os
 import re
 import tempfile
-import threading
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from swarm.disk import holder
@@ -63,7 +63,7 @@ def owned(folder: Path) -> Iterator[Ownership]:
         _remove(made)
         raise _bad(folder, error) from error
     try:
-        with _beating(ownership.file):
+        with holder.beating(partial(_renew, ownership.file), f"owner-{folder.name}"):
             yield ownership
     finally:
         if ownership.file.name == _FIRST and list(folder.iterdir()) == [ownership.file]:
@@ -214,20 +214,6 @@ def _now(folder: Path) -> float:
         return 0.0
 
 
-@contextmanager
-def _beating(file: Path) -> Iterator[None]:
-    """Renew the file's time of change from a thread."""
-    stop = threading.Event()
-
-    def beat() -> None:
-        while not stop.wait(holder.BEAT):
-            with suppress(OSError):  # SILENCE is six beats
-                os.utime(file)
-
-    thread = threading.Thread(target=beat, name=f"owner-{file.parent.name}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join()
+def _renew(file: Path) -> None:
+    with suppress(OSError):
+        os.utime(file)

@@ -167,7 +167,7 @@ def test_tokens_only_grow(actions: list[str]) -> None:
 
 
 def test_the_heartbeat_beats(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "BEAT", 0.02)
+    monkeypatch.setattr("swarm.disk.holder.BEAT", 0.02)
     with Ledger.open(home).hold("s1"):
         db = database.connect(home.ledger_file)
         beats = set()
