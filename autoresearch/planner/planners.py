@@ -1,10 +1,8 @@
 """Which planner `--planner` names: the offline one, or the user's own."""
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,7 +13,7 @@ from autoresearch.study.intent import Intent
 from swarm.config.parts import TIME_LIMIT
 from swarm.config.paths import first_problem
 from swarm.errors import Refusal, blamed, did_you_mean
-from swarm.tasks.calling import Overdue, users_code
+from swarm.tasks.calling import Overdue, users_code, users_module
 
 BUILT_IN = ("offline",)
 
@@ -34,19 +32,11 @@ def planner_named(name: str) -> Planner:
     path = Path(file)
     if not path.is_file():
         raise Refusal("planner", f"there is no file {path}", "give the path as file.py:function")
-    planner: Planner | None = getattr(_run(path, partial(_module, path)), function, None)
+    load = partial(users_module, path, path.read_bytes(), f"own_planner_{path.stem}")
+    planner: Planner | None = getattr(_run(path, load), function, None)
     if not callable(planner):
         raise Refusal("planner", f"{path} has no function {function!r}", "name one after the ':'")
     return partial(_asked, path, planner)
-
-
-def _module(path: Path) -> ModuleType:
-    """The file as a module; planning leaves nothing beside it, bytecode neither."""
-    module = ModuleType(f"own_planner_{path.stem}")
-    module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where dataclasses look their types up
-    exec(compile(path.read_bytes(), str(path), "exec"), vars(module))
-    return module
 
 
 def _asked(path: Path, planner: Planner, question: Question) -> Intent:

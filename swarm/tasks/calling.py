@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from types import FrameType
+from pathlib import Path
+from types import FrameType, ModuleType
 
 #: Seconds after which a line says what is waited for.
 SPEAKS_AFTER = 20.0
@@ -48,6 +49,16 @@ def users_code(what: str, limit: float) -> Iterator[None]:
     call = _Call(what, limit, main.ident if threading.current_thread() is main else None)
     with redirect_stdout(sys.stderr), call.watched():
         yield
+
+
+def users_module(path: Path, source: bytes, name: str) -> ModuleType:
+    """The user's file as a module: what was read of it, and nothing is left beside it, bytecode
+    neither. Raises whatever the file raises."""
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # where dataclasses and pickle look up what it defines
+    exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
+    return module
 
 
 class _Call:

@@ -1,18 +1,15 @@
 """The user's Python file: run it, call its function, and check what that made."""
 
 import hashlib
-import importlib.util
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from swarm.config.base import JsonValue, canonical_digest
 from swarm.config.parts import TIME_LIMIT
 from swarm.errors import BadTask, blamed
-from swarm.tasks.calling import Overdue, users_code
+from swarm.tasks.calling import Overdue, users_code, users_module
 from swarm.tasks.judges import OwnJudge
 from swarm.tasks.neighbours import PUT_IT_IN, by_design
 from swarm.tasks.own_rows import Rows, from_file, from_values
@@ -32,7 +29,9 @@ def made(
         raise BadTask(f"there is no file {ref.path}", "give the path as file.py:make")
     source = ref.path.read_bytes()
     code_digest = hashlib.sha256(source).hexdigest()
-    make = getattr(_module(ref.path, code_digest, limit), ref.function or "", None)
+    with _blamed_on(OwnRef(ref.path, None), limit):
+        module = users_module(ref.path, source, f"own_task_{code_digest[:16]}")
+    make = getattr(module, ref.function or "", None)
     if not callable(make):
         raise BadTask(f"{ref.path.name} has no function {ref.function!r}", "name one after the ':'")
     with _blamed_on(ref, limit):
@@ -59,19 +58,6 @@ def _rows(ref: OwnRef, rows: Any, limit: float) -> Rows:
     with _blamed_on(ref, limit):
         values = list(rows)  # a generator runs only now
     return from_values(values)
-
-
-def _module(path: Path, digest: str, limit: float) -> ModuleType:
-    """The file as a module of its own; dataclasses and pickle look it up in `sys.modules`."""
-    name = f"own_task_{digest[:16]}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise BadTask(f"{path} is not a Python file", "give the path as file.py:make")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    with _blamed_on(OwnRef(path, None), limit):
-        spec.loader.exec_module(module)
-    return module
 
 
 @contextmanager

@@ -2,15 +2,17 @@
 
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from swarm.tasks import calling
-from swarm.tasks.calling import Overdue, users_code
+from swarm.tasks.calling import Overdue, users_code, users_module
 
 LIMIT = 0.2
 
@@ -108,3 +110,36 @@ def test_another_thread_may_use_it(capsys: pytest.CaptureFixture) -> None:
     thread.start()
     thread.join()
     assert capsys.readouterr().err == "there\n"
+
+
+def test_the_users_module_leaves_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    file = tmp_path / "mine.py"
+    file.write_text("from dataclasses import dataclass\n@dataclass\nclass A:\n    x: 'int' = 3\n")
+    module = users_module(file, file.read_bytes(), "own_x")
+    assert (module.A().x, module.__file__) == (3, str(file))
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
+@pytest.mark.parametrize("code", ["sum(range(10**12))", "swallow()"])
+def test_what_nothing_reaches_ends_the_process(code: str) -> None:
+    """It holds the interpreter, or whatever is raised in it."""
+    program = (
+        "import time\n"
+        "from swarm.tasks import calling\n"
+        "calling._LAST = 0.5\n"
+        "def swallow():\n"
+        "    while True:\n"
+        "        try:\n"
+        "            time.sleep(0.05)\n"
+        "        except BaseException:\n"
+        "            pass\n"
+        f"with calling.users_code('x', 0.2):\n    {code}\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "Timeout (0:00:00.7" in done.stderr
