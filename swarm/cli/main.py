@@ -5,7 +5,7 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,7 +13,8 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
-from swarm.cli.documents import print_document, stdout_for_documents
+from swarm.cli.documents import keep_stdout_for_documents, print_document
+from swarm.cli.stopping import Signalled, ended_by_signals
 from swarm.disk.faults import Parts, of_defect, of_machine, one_line
 from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed, said
 
@@ -38,13 +39,15 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
+    _open_what_is_closed()
     try:
         Path.cwd()
     except FileNotFoundError:
         gone = {"field": "folder", "problem": "the working folder is gone"}
         _end({**gone, "next_step": "change to one that is there"}, BAD_INPUT)
-    held = stdout_for_documents() if wants_json(sys.argv[1:]) else nullcontext()
-    with held:
+    if wants_json(sys.argv[1:]):
+        keep_stdout_for_documents()
+    with ended_by_signals():
         code = _ended(app, own)
     sys.exit(code)
 
@@ -56,6 +59,9 @@ def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
     except typer.Abort:
         sys.stderr.write("error: aborted\n")
         sys.exit(1)
+    except Signalled as signalled:
+        gone = {"field": None, "problem": f"ended by {signalled.name}", "next_step": None}
+        _end(gone, 128 + signalled.number, f"ended by {signalled.name}")
     except TyperException as error:
         if isinstance(error, NoArgsIsHelpError):  # a group without a command: its help
             sys.stdout.write(f"{error.format_message()}\n")
@@ -78,6 +84,19 @@ def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _open_what_is_closed() -> None:
+    """A command may be started without some of its three streams (`2>&-`). A file that it opened
+    would take their place."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free one
+    nowhere = {"stdout": sys.stdout, "stderr": sys.stderr}
+    for name in (name for name, stream in nowhere.items() if stream is None):
+        setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
+
+
 def wants_json(words: Sequence[str]) -> bool:
     """Whether `--json` is among the options of a command line."""
     options = words[: words.index("--")] if "--" in words else words
@@ -96,7 +115,8 @@ def _end(parts: Parts, code: int, text: str = "") -> NoReturn:
     line = text or one_line(parts)
     sys.stderr.write(f"error: {' '.join(line.splitlines())}\n")  # a path may hold line breaks
     if wants_json(sys.argv[1:]):
-        print_document({"error": parts, "exit": code})
+        with suppress(OSError, ValueError):  # who reads stdout is gone, or it is full
+            print_document({"error": parts, "exit": code})
     sys.exit(code)
 
 

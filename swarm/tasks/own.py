@@ -37,7 +37,7 @@ def load_own(
         raise BadTask("rows take no arguments", "drop them", f"task.args.{sorted(args)[0]}")
     rows = from_file(ref.path)
     for row in rows.rows:
-        if not row.answer:
+        if not row.answer.strip():
             raise BadTask(
                 f"row {row.number} has no `answer`", "give one, or a reward: --task file.py:make"
             )

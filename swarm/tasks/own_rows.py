@@ -1,5 +1,6 @@
 """The user's rows, read and checked before anything starts."""
 
+import codecs
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,6 +42,8 @@ def from_file(path: Path) -> Rows:
     if not path.is_file():
         raise BadTask(f"there is no file {path}", "give the path of a JSONL file")
     data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise BadTask(f"{path.name} is UTF-16", "save it as UTF-8")
     rows = []
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
@@ -68,7 +71,7 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
     """A checked row. `prompt` is text or, as `messages`, a chat; `answer` text or a number; `level`
     a whole number from 1. The answer that a chat ends with is not part of the question: it is what
     supervised steps imitate, and the answer of a row without one. Raises BadTask naming the row."""
-    asked = raw.get("prompt", raw.get("messages"))
+    asked = raw["prompt"] if raw.get("prompt") is not None else raw.get("messages")
     messages = _messages(number, asked) if isinstance(asked, Sequence) else ()
     shown = ""
     if messages and messages[-1]["role"] == "assistant":
@@ -102,9 +105,19 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
     )
 
 
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys differ. Raises ValueError: of two values JSON says not which counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r} stands twice")
+    return found
+
+
 def _parsed(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
+        value = json.loads(line, object_pairs_hook=_once_each)
     except (ValueError, RecursionError) as error:
         raise BadTask(f"{path.name} line {number} is not JSON ({error})", "correct it") from None
     if not isinstance(value, dict):

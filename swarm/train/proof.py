@@ -38,7 +38,14 @@ def load_proven(settings: ModelSettings, device: str) -> Base:
     """`load_base`, and proof that what is trained and sampled is this model. Raises its refusals,
     and ModelUnavailable naming what differs."""
     base = load_base(settings, device)
-    prove(settings.ref, base)
+    try:
+        prove(settings.ref, base)
+    except torch.OutOfMemoryError:
+        raise
+    except RuntimeError as error:  # a kernel of torch that does not take the model's sizes
+        why = str(error).partition("\n")[0]
+        next_step = "take another model, dtype or device"
+        raise ModelUnavailable(f"{settings.ref!r} cannot be run here ({why})", next_step) from error
     return base
 
 

@@ -335,7 +335,8 @@ CASES = by_module(
             "_check_text": case(ROWS, rows(*GOOD, {"prompt": "QUIZ", "answer": "?"})),
         },
         "swarm.tasks.own_rows": {
-            "from_file": case(f"{OWN}none.jsonl"),
+            "from_file#1": case(f"{OWN}none.jsonl"),
+            "from_file#2": case(ROWS, {"rows.jsonl": "\ufeff{}".encode("utf-16-le")}),
             "from_values#1": case(CODE, task("Made(rows=[3], reward=reward)")),
             "from_values#2": case(CODE, task("Made(rows=[{'prompt': {1}}], reward=reward)")),
             "row#1": case(ROWS, rows({"messages": [{"role": "assistant", "content": "a"}]})),
@@ -350,6 +351,7 @@ CASES = by_module(
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
         },
         "swarm.train.proof": {
+            "load_proven": case(MODEL, {}, random_model("qwen3_moe", moe_intermediate_size=10)),
             "prove": case(MODEL, {}, with_a_weight_that_is_none),
             "_compare": case(
                 TRAIN, stands_in={"swarm.engine.trunk.logit_scale": lambda config: 2.0}
@@ -370,7 +372,6 @@ OUT_OF_REACH: Mapping[str, str] = {
     "swarm.learn.forward:trained_logprobs": "no architecture of the table has other layers",
     "swarm.policy.targets:_blocks": "every architecture of the table has a list of layers",
     "swarm.policy.targets:check#2": "every architecture of the table has linear layers",
-    "swarm.tasks.code:_module": "Python finds a loader for every .py file",
     "swarm.train.resume:check_owner": "another run has to take the place while this one trains",
     "swarm.train.resume:write_place": "the place has to fail right after it was tried",
     "swarm.train.resume:begin#1": "`swarm train` has refused the folder by then",

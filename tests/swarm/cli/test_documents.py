@@ -9,13 +9,17 @@ import pytest
 from swarm.cli.documents import print_document
 
 PRINTS_ALL_WAYS = """
-import os, subprocess, sys
-from swarm.cli.documents import print_document, stdout_for_documents
-with stdout_for_documents():
-    os.write(1, b"from C\\n")
-    subprocess.run(["echo", "from a child"])
-    sys.__stdout__.write("from a library\\n")
-    print_document({"a": 1})
+import atexit, os, subprocess, sys, threading
+from swarm.cli.documents import print_document, keep_stdout_for_documents
+keep_stdout_for_documents()
+os.write(1, b"from C\\n")
+subprocess.run(["echo", "from a child"])
+sys.__stdout__.write("from a library\\n")
+thread = threading.Thread(target=print, args=("from a thread",))
+thread.start()
+thread.join()
+atexit.register(print, "at exit")
+print_document({"a": 1})
 print("after")
 """
 
@@ -29,7 +33,6 @@ def test_nothing_else_reaches_stdout() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PRINTS_ALL_WAYS], capture_output=True, text=True, check=True
     )
-    document, after = done.stdout.rsplit("\n", 2)[:2]
-    assert json.loads(document) == {"a": 1}
-    assert after == "after"
-    assert sorted(done.stderr.splitlines()) == ["from C", "from a child", "from a library"]
+    assert json.loads(done.stdout) == {"a": 1}
+    told = ["after", "at exit", "from C", "from a child", "from a library", "from a thread"]
+    assert sorted(done.stderr.splitlines()) == told

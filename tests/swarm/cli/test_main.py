@@ -1,7 +1,10 @@
 """How a command ends when the disk does not take what it writes."""
 
+import json
 import os
+import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -116,3 +119,64 @@ def test_a_group_without_a_command_shows_its_help(
     assert said.err == ""
     assert said.out.startswith("Usage: app")
     assert "two" in said.out
+
+
+COMMAND = """
+import sys, time, typer
+from swarm.cli import main
+app = typer.Typer(name="app")
+@app.command()
+def command(wait: float = 0.0, json: bool = typer.Option(False, "--json")) -> None:
+    print("here", flush=True)
+    time.sleep(wait)
+main.run(app)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+        (signal.SIGINT, 130, "interrupted"),
+    ],
+)
+def test_a_signal_ends_a_command_with_a_line_and_a_document(
+    number: int, code: int, said: str
+) -> None:
+    script = f"import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n{COMMAND}"
+    words = [sys.executable, "-c", script, "--wait", "60", "--json"]
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "here\n"  # stdout is for documents
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (code, f"error: {said}\n")
+    assert json.loads(out)["exit"] == code
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "0 1 2"])
+def test_a_stream_that_is_closed_is_no_defect(closed: str) -> None:
+    shut = " ".join(f"{number}>&-" for number in closed.split())
+    words = ["bash", "-c", f'"$@" {shut}', "bash", sys.executable, "-c", COMMAND]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    words = ["bash", "-c", 'rmdir "$PWD" && "$@"', "bash", sys.executable, "-c", COMMAND, "--json"]
+    root = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert done.returncode == main.BAD_INPUT
+    assert done.stderr.count("\n") == 1
+    assert "the working folder is gone" in done.stderr
+    assert json.loads(done.stdout)["error"]["field"] == "folder"

@@ -46,6 +46,8 @@ class TestRows:
             ('{"answer": "b"}\n', "row 1 has no `prompt`"),
             ('{"prompt": "", "answer": "b"}\n', "row 1 has an empty prompt"),
             ('{"prompt": "a"}\n', "row 1 has no `answer`"),
+            ('{"prompt": "a", "answer": "  "}\n', "row 1 has no `answer`"),
+            ('{"prompt": "a", "answer": "b", "answer": "c"}\n', "the key 'answer' stands twice"),
             ('{"prompt": "a", "answer": [1]}\n', "row 1: its answer is list"),
             ('{"prompt": "a", "answer": "b", "level": 0}\n', "row 1: level 0"),
             ('{"prompt": [{"role": "user"}], "answer": "b"}\n', "row 1 holds a message"),
@@ -57,13 +59,25 @@ class TestRows:
         with pytest.raises(BadTask, match=re.escape(named)):
             own(path)
 
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    def test_another_encoding_is_named(self, tmp_path: Path, encoding: str) -> None:
+        path = tmp_path / "data.jsonl"
+        path.write_text('\ufeff{"prompt": "a", "answer": "b"}\n', encoding=encoding)
+        with pytest.raises(BadTask, match=r"data\.jsonl is UTF-16; save it as UTF-8"):
+            own(path)
+
+    def test_a_prompt_that_is_null_leaves_the_chat(self) -> None:
+        chat = [{"role": "user", "content": "1+1?"}]
+        assert row(1, {"prompt": None, "messages": chat, "answer": 2}).prompt == "1+1?"
+
     @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
     @pytest.mark.parametrize("column", ["answer", "note"])
     def test_a_number_that_is_not_finite_names_its_row(
         self, tmp_path: Path, column: str, value: str
     ) -> None:
         path = tmp_path / "data.jsonl"
-        path.write_text(f'{{"prompt": "?", "answer": "b", "{column}": {value}}}\n')
+        rest = "" if column == "answer" else ', "answer": "b"'
+        path.write_text(f'{{"prompt": "?", "{column}": {value}{rest}}}\n')
         with pytest.raises(BadTask, match="row 1 holds a number that is not finite"):
             own(path)
 
