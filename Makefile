@@ -27,10 +27,10 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-learns faults: $(VENV)/.test
+learns faults models: $(VENV)/.test
 	$(BIN)/python -m pytest $(BESIDE) -m $@ $(ARGS)
 
-cluster models vllm: $(VENV)/.test
+cluster vllm: $(VENV)/.test
 	$(BIN)/python -m pytest -m $@ $(ARGS)
 
 goldens: $(VENV)/.test
