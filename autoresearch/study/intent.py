@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from autoresearch.study.plan import Direction, Line, Profile, Seed, repeated
 from swarm.config.base import JsonValue, Settings
+from swarm.config.parts import EvalSet
 
 #: Questions that `compose` knows how to answer.
 Kind = Literal["compare"]
@@ -15,7 +16,7 @@ Kind = Literal["compare"]
 class AskedFactor(Settings):
     """A factor under test. What it leaves out comes from the playbook, then from the catalogue."""
 
-    name: str
+    name: str = Field(description="of the catalogue, or any path of a TrainConfig")
     levels: tuple[JsonValue, ...] = Field(default=(), description="in the order of the question")
     control: JsonValue = Field(default=None, description="the level that others are compared with")
     direction: Direction | None = Field(
@@ -72,6 +73,11 @@ class Intent(Settings):
     set: Mapping[str, JsonValue] = Field(default_factory=dict)
     model: Line | None = Field(default=None, description="instead of the playbook's")
     task: Line | None = Field(default=None, description="built-in, data.jsonl or file.py:make")
+    reward: Line | None = Field(default=None, description="of the task, a checker, or file.py:fn")
+    evaluation: tuple[EvalSet, ...] = Field(default=(), description="instead of held-out prompts")
+    eval_every: int | None = Field(default=None, ge=1, description="steps between evaluations")
+    steps: int | None = Field(default=None, ge=1, description="instead of the profile's")
+    seeds: int | None = Field(default=None, ge=2, description="confirmation seeds an arm")
     metric: Line | None = Field(default=None, description="instead of the playbook's primary one")
     parameters: Mapping[str, float] = Field(default_factory=dict)
     seed: Seed = 0

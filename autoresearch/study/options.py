@@ -9,6 +9,7 @@ from pydantic import Field
 
 from autoresearch.study.plan import Profile
 from swarm.config.base import JsonValue, Settings
+from swarm.config.parts import EvalSet
 from swarm.errors import Refusal
 
 #: Options of `start` that are written as `--NAME VALUE`.
@@ -26,6 +27,9 @@ class StartOptions(Settings):
     seed: int | None = None
     model: str | None = None
     task: str | None = None
+    reward: str | None = None
+    evaluation: tuple[EvalSet, ...] | None = None
+    factors: Mapping[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
     set: Mapping[str, JsonValue] = Field(default_factory=dict)
     ray_address: str | None = None
     planner: str = "offline"

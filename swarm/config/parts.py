@@ -85,6 +85,21 @@ class PolicySettings(Settings):
         return rank
 
 
+class Source(Settings):
+    """One of the sources that a mixture draws prompts from, `weight` times as often as one of
+    weight 1. An empty `reward` is the one that `task.reward` names."""
+
+    ref: str
+    weight: float = Field(default=1.0, ge=0)
+    reward: str = ""
+    columns: Mapping[str, str] = Field(default_factory=dict)
+    split: str = ""
+    args: Mapping[str, JsonValue] = Field(default_factory=dict)
+    digest: str = Field(
+        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
+    )
+
+
 class TaskSettings(Settings):
     """Which task, at which level, and which of its rewards trains the policy. `ref` is a built-in
     family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md."""
@@ -100,6 +115,13 @@ class TaskSettings(Settings):
     template: Mapping[str, JsonValue] = added(
         {},
         description="arguments of the model's chat template, such as enable_thinking",
+    )
+    columns: Mapping[str, str] = added(
+        {}, description="where rows name things otherwise: prompt, answer, level -> their column"
+    )
+    split: str = added("", description="of a saved data set or a hub id; empty: `train`")
+    sources: Mapping[str, Source] = added(
+        {}, description="a mixture: name -> source; `ref` is `mixture` then"
     )
     time_limit: float | None = added(
         None,
@@ -193,8 +215,31 @@ class WarmupSettings(Settings):
     lr: float = Field(default=1e-3, gt=0)
 
 
+class EvalSet(Settings):
+    """Prompts that are only ever evaluated on: `k` answers to each of the first `prompts` of them,
+    all where `prompts` is null. `ref` is what `task.ref` may be; rows are held out whole. An empty
+    `reward` is the one that `task.reward` names."""
+
+    ref: str
+    name: str = Field(
+        default="", pattern=r"^([a-z0-9][a-z0-9_-]*)?$", description="in metrics; by default ref's"
+    )
+    prompts: Prompts | None = None
+    k: int = Field(default=1, ge=1, le=1024, description="answers to a prompt")
+    temperature: float = Field(default=1.0, gt=0, le=4)
+    reward: str = ""
+    columns: Mapping[str, str] = Field(default_factory=dict)
+    split: str = ""
+    args: Mapping[str, JsonValue] = Field(default_factory=dict)
+    digest: str = Field(
+        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
+    )
+
+
 class EvalSettings(Settings):
-    """Held-out evaluation: one sampled answer per prompt at temperature 1, fixed seeds."""
+    """Evaluation every so many steps, before the first and after the last. Without `sets` on
+    held-out prompts of the task: one sampled answer per prompt at temperature 1, fixed seeds."""
 
     every: int = Field(default=10, ge=1)
     prompts: Prompts = 512
+    sets: tuple[EvalSet, ...] = added((), description="instead of the task's held-out prompts")
