@@ -19,12 +19,13 @@ from autoresearch.study.durations import parse_duration
 from autoresearch.study.home import Home
 from autoresearch.study.intent import Intent
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.options import StartOptions, parse_seed
+from autoresearch.study.options import StartOptions, parse_evaluation, parse_levels, parse_seed
 from autoresearch.study.plan import Plan
 from swarm import models
 from swarm.cli.documents import print_document
 from swarm.cluster.reach import check_reachable
 from swarm.config.assignments import assignments, single_values
+from swarm.config.parts import EvalSet
 from swarm.errors import Refusal
 from swarm.tasks import absolute
 
@@ -56,6 +57,15 @@ def start(
     task: str | None = typer.Option(
         None, metavar="REF", help="A built-in task, data.jsonl, or file.py:make."
     ),
+    reward: str | None = typer.Option(
+        None, metavar="NAME", help="A reward of the task, a checker, or file.py:function."
+    ),
+    evaluation: list[str] = typer.Option(
+        [], "--eval", metavar="REF[,k=8]", help="Evaluate on these rows instead. Repeatable."
+    ),
+    factor: list[str] = typer.Option(
+        [], "--factor", metavar="PATH=A,B", help="Test these levels of any setting. Repeatable."
+    ),
     set_: list[str] = typer.Option(
         [], "--set", metavar="PATH=VALUE", help="Fix a training setting. Repeatable."
     ),
@@ -83,6 +93,9 @@ def start(
         "seed": seed,
         "model": model,
         "task": task,
+        "reward": reward,
+        "eval": evaluation or None,
+        "factor": factor or None,
         "set": set_ or None,
         "planner": planner,
     }
@@ -135,6 +148,9 @@ def _from_topic(
         budget_seconds=parse_duration(given["budget"], "budget") if "budget" in given else None,
         seed=parse_seed(given["seed"]) if "seed" in given else None,
         task=absolute(given["task"], Path.cwd()) if "task" in given else None,
+        reward=absolute(given["reward"], Path.cwd()) if "reward" in given else None,
+        evaluation=tuple(map(_evaluation, given["eval"])) if "eval" in given else None,
+        levels=parse_levels(given.get("factor", [])),
         set=single_values(assignments(given.get("set", []))),
         ray_address=ray_address,
         **same,
@@ -144,6 +160,11 @@ def _from_topic(
     ledger.close()
     drafted = plan_study(options, findings=findings)
     return options, drafted.plan, drafted.intent
+
+
+def _evaluation(text: str) -> EvalSet:
+    named = parse_evaluation(text)
+    return named.model_copy(update={"ref": absolute(named.ref, Path.cwd())})
 
 
 def _from_file(

@@ -10,8 +10,14 @@ from autoresearch.planner.costing import LEAST_BUDGET, LEAST_TRIAL, costed, fit
 from autoresearch.planner.fixed_settings import FixedSettings, fix_settings, substitute
 from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import PRESET
+from autoresearch.planner.recipe import recipe_for, under_recipe
 from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
-from autoresearch.planner.task_for import own_task, require_usable, tasks_for
+from autoresearch.planner.task_for import (
+    own_task,
+    require_usable,
+    tasks_for,
+    with_own_data_by_arm,
+)
 from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
@@ -36,9 +42,14 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
             else f"{playbook.id} is only there to be extended",
             "choose another; see: autoresearch playbook list",
         )
+    recipe = recipe_for(playbook, intent.model or playbook.model)
+    chosen_task = (intent.task,) if intent.task else profile.tasks or playbook.tasks
+    playbook = under_recipe(playbook, recipe, own_rows=any(map(is_own, chosen_task)))
+    if intent.seeds is not None:
+        profile = profile.model_copy(update={"looks": (intent.seeds,)})
     for each in intent.factors:
         take_nearest_levels(factor(each.name), each)
-    treatments = select(playbook, intent)
+    treatments = select(playbook, intent, recipe)
     asked = hypotheses.measure(playbook, intent.metric)
     fixed = fix_settings(playbook, profile, intent, treatments)
     tasks = tasks_for(playbook, profile, treatments, intent.task)
@@ -75,17 +86,20 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         estimated_trial_seconds=0.0,
     )
     check_arms(plan)
+    plan = with_own_data_by_arm(plan)
     require_usable(plan)
     plan, fit_note = fit(plan, profile.minutes)
     notes = [
         *intent.left_aside,
         *(made.note for made in intent.repairs if made.name == "take the nearest level"),
         *_preset_notes(intent, plan),
+        *recipe.said,
         *fixed.notes,
         *(note for found in own.values() for note in found.notes),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *(trap for treatment in treatments for trap in treatment.factor.traps),
         *playbook.notes,
+        *recipe.limits,
         *intent.known,
     ]
     return costed(plan, profile, asked, notes, intent.budget_seconds)

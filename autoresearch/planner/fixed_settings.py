@@ -26,6 +26,7 @@ _OPTIONS: Mapping[str, str] = {
 }
 _PARAMETER = re.compile(r"\$\{([a-z][a-z0-9_-]*)\}")
 _PRESET = "algorithm.name"
+_STEPS, _EVERY, _SAVED = "steps", "evaluation.every", "checkpoint_every"
 _OTHER_LEVELS = "ask for other levels, or use --set"
 
 
@@ -54,10 +55,15 @@ def fix_settings(
     check_set(intent.set, treatments)
     fixed: dict[str, JsonValue] = {"model.ref": intent.model or playbook.model}
     fixed |= substitute({**playbook.train, **profile.train}, _parameters(playbook, intent))
-    held = _held(intent, treatments)
+    held = {**_lengths(playbook, fixed, intent), **_held(intent, treatments)}
     fixed |= held
     fixed |= intent.set
     notes = [f"held fixed as the topic says: {listed(held)}"] if held else []
+    notes += [
+        f"--set {path}={intent.set[path]} wins over the topic's {value}"
+        for path, value in held.items()
+        if intent.set.get(path, value) != value
+    ]
     notes += _let_all_act(fixed, treatments, {**held, **intent.set}, intent)
     for treatment in treatments:
         fixed |= treatment.factor.assign(treatment.control)
@@ -122,6 +128,28 @@ def _who_fixes(intent: Intent) -> str:
     if intent.set:
         return "set"
     return "topic" if intent.held or intent.algorithm or intent.parameters else "playbook"
+
+
+def _lengths(
+    playbook: Playbook, fixed: Mapping[str, JsonValue], intent: Intent
+) -> dict[str, JsonValue]:
+    """The reward, steps and evaluations that are asked for. Evaluations keep their distance in
+    shares of a run, and there are as many as a score averages."""
+    values: dict[str, JsonValue] = {}
+    if intent.reward is not None:
+        values["task.reward"] = intent.reward
+    usual = TrainConfig().with_values(
+        {path: fixed[path] for path in (_STEPS, _EVERY, _SAVED) if path in fixed}
+    )
+    if intent.steps is not None:
+        share = intent.steps / usual.steps
+        most = max(1, intent.steps // playbook.decision.last_evals)
+        values[_STEPS] = intent.steps
+        values[_EVERY] = min(most, max(1, round(usual.evaluation.every * share)))
+        values[_SAVED] = max(1, round(usual.checkpoint_every * share))
+    if intent.eval_every is not None:
+        values[_EVERY] = intent.eval_every
+    return values
 
 
 def _held(intent: Intent, treatments: Sequence[Treatment]) -> dict[str, JsonValue]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import ValidationError
 
-from autoresearch.catalogue import FACTORS
+from autoresearch.catalogue import CatalogueFactor, factor
 from autoresearch.playbook import Problem
 from autoresearch.study.metrics import METRICS
 from autoresearch.study.plan import Factor, Plan
@@ -42,10 +42,12 @@ def review(plan: Plan) -> list[Problem]:
 
 
 def _references(plan: Plan) -> Iterator[Problem]:
-    for factor in plan.treatments:
-        if factor.name not in FACTORS:
-            step = did_you_mean(factor.name, FACTORS)
-            yield Problem("PB101", f"unknown factor {factor.name!r}; {step}", at=("factors",))
+    for treatment in plan.treatments:
+        try:
+            factor(treatment.name)
+        except Refusal as error:
+            text = f"unknown factor: {error.problem}; {error.next_step}"
+            yield Problem("PB101", text, at=("factors",))
     for metric in plan.metrics:
         if metric not in METRICS:
             step = did_you_mean(metric, METRICS)
@@ -65,15 +67,15 @@ def _references(plan: Plan) -> Iterator[Problem]:
 def _design(plan: Plan) -> Iterator[Problem]:
     if not plan.treatments:
         yield Problem("PB201", "no treatment is under test", at=("factors",))
-    for factor in plan.treatments:
-        known = FACTORS.get(factor.name)
-        if known and not known.paths <= factor.paths:
-            text = f"{factor.name} sets {', '.join(sorted(known.paths - factor.paths))} in no arm"
-            yield Problem("PB202", text, at=("factors",))
-        if len(factor.levels) < 2:
-            yield Problem("PB202", f"{factor.name} has one level", at=("factors",))
-        if factor.control not in factor.levels:
-            text = f"{factor.name}: control {factor.control!r} is not among its levels"
+    for treatment in plan.treatments:
+        known = _known(treatment)
+        if known and not known.paths <= treatment.paths:
+            unset = ", ".join(sorted(known.paths - treatment.paths))
+            yield Problem("PB202", f"{treatment.name} sets {unset} in no arm", at=("factors",))
+        if len(treatment.levels) < 2:
+            yield Problem("PB202", f"{treatment.name} has one level", at=("factors",))
+        if treatment.control not in treatment.levels:
+            text = f"{treatment.name}: control {treatment.control!r} is not among its levels"
             yield Problem("PB202", text, at=("factors",))
     for h in plan.hypotheses:
         if h.arm == h.versus:
@@ -90,10 +92,17 @@ def _design(plan: Plan) -> Iterator[Problem]:
         yield Problem("PB208", text, at=("hypotheses",))
 
 
+def _known(treatment: Factor) -> CatalogueFactor | None:
+    try:
+        return factor(treatment.name)
+    except Refusal:  # said among the references
+        return None
+
+
 def _tuning(plan: Plan, path: str) -> Iterator[Problem]:
-    for factor in plan.treatments:
-        if path in factor.paths:
-            text = f"{path} is tuned over all arms and set by {factor.name}: unequal tuning"
+    for treatment in plan.treatments:
+        if path in treatment.paths:
+            text = f"{path} is tuned over all arms and set by {treatment.name}: unequal tuning"
             yield Problem("PB206", text, at=("tuning",))
     primary = METRICS.get(plan.hypotheses[0].metric)
     if primary and primary.better != "up":
@@ -120,13 +129,13 @@ def _configs(plan: Plan) -> Iterator[Problem]:
 
 def _traps(plan: Plan) -> Iterator[Problem]:
     configs = [plan.train_config(arm.id, plan.tasks[0], 0, {}) for arm in plan.arms]
-    for factor in plan.treatments:
-        for need in FACTORS[factor.name].requires:
+    for treatment in plan.treatments:
+        for need in factor(treatment.name).requires:
             if not any(need.holds(config) for config in configs):
-                text = f"{factor.name} acts in no arm: {need.reason}"
+                text = f"{treatment.name} acts in no arm: {need.reason}"
                 yield Problem(need.code, text, at=("factors",))
-        yield from _one_rate(factor)
-    tested = {factor.name for factor in plan.treatments}
+        yield from _one_rate(treatment)
+    tested = {treatment.name for treatment in plan.treatments}
     for h in plan.hypotheses:
         if "reward_shaping" in tested and h.metric in ("reward/mean", "eval/proxy"):
             text = f"{h.id}: arms with different rewards are not on one scale of {h.metric}"
@@ -140,14 +149,14 @@ def _traps(plan: Plan) -> Iterator[Problem]:
 def _nuisances(plan: Plan) -> Iterator[Problem]:
     """The nuisance factors are what is tuned."""
     tuned = [(plan.tuning.path,)] if plan.tuning else []
-    if [factor.sets for factor in plan.factors if factor.role == "nuisance"] != tuned:
+    if [nuisance.sets for nuisance in plan.factors if nuisance.role == "nuisance"] != tuned:
         yield Problem("PB206", "the nuisance factors are not what is tuned", at=("tuning",))
 
 
-def _one_rate(factor: Factor) -> Iterator[Problem]:
+def _one_rate(treatment: Factor) -> Iterator[Problem]:
     """LoRA and full weights do not learn at one learning rate."""
-    kinds = {str(factor.assign(level).get("policy.kind")) for level in factor.levels}
-    rates = {factor.assign(level).get("optim.lr") for level in factor.levels}
+    kinds = {str(treatment.assign(level).get("policy.kind")) for level in treatment.levels}
+    rates = {treatment.assign(level).get("optim.lr") for level in treatment.levels}
     if kinds == {"lora", "full"} and len(rates) < 2:
         text = "LoRA and full weights share one learning rate; give each its own"
         yield Problem("PB404", text, at=("factors",))

@@ -13,6 +13,14 @@ PRESET = (
     "GRPO stands for the base recipe here (group-centred advantages, KL coefficient {kl:g}); "
     "--set algorithm.name=grpo takes the paper's preset"
 )
+RECIPE = (
+    "{model} has {size} parameters, so the recipe for {name} models holds: {chosen}; "
+    "--set fixes other values"
+)
+SIZE_UNKNOWN = (
+    "how large {model} is cannot be read before it is fetched, so a stated default holds: {chosen}; "
+    "--set fixes other values"
+)
 OVERRUN = (
     "{arms} arms take about {time} on two cores, more than the {minutes:g} min that {profile} is "
     "meant for"
@@ -23,13 +31,15 @@ POWER = (
     "{least:g}"
 )
 
+_READ_OTHERWISE = (PRESET, RECIPE, SIZE_UNKNOWN)
+
 
 def decisive(plan: Plan, intent: Intent | None = None) -> list[str]:
-    """At most three notes: what of the question was left aside or read otherwise, what exceeds the
-    promised time, and what the study can detect."""
+    """At most three notes: what of the question was left aside or read otherwise and what the model
+    changes, what exceeds the promised time, and what the study can detect."""
     asked = {*intent.left_aside, *(r.note for r in intent.repairs)} if intent else set()
     kinds = (
-        [note for note in plan.notes if note in asked or _says(PRESET, note)],
+        [n for n in plan.notes if n in asked or any(_says(s, n) for s in _READ_OTHERWISE)],
         [note for note in plan.notes if _says(OVERRUN, note)],
         [note for note in plan.notes if _says(POWER, note)],
     )

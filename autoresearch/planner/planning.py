@@ -13,6 +13,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
+from autoresearch.catalogue import name_of
 from autoresearch.planner.compose import compose
 from autoresearch.planner.lint import problems
 from autoresearch.planner.planners import planner_named
@@ -20,7 +21,7 @@ from autoresearch.planner.repairs import NeedsRepair
 from autoresearch.planner.seam import Question
 from autoresearch.playbook import Library
 from autoresearch.playbook.names import checked
-from autoresearch.study.intent import Intent, Repair
+from autoresearch.study.intent import AskedFactor, Intent, Repair
 from autoresearch.study.options import StartOptions
 from autoresearch.study.plan import Plan, is_text
 from swarm.errors import Refusal
@@ -82,12 +83,19 @@ def draft(state: State, runtime: Runtime[Question]) -> State:
 
 
 def under(options: StartOptions, intent: Intent) -> Intent:
-    """The intent with every option that is given: these no planner decides."""
+    """The intent with every option that is given: these no planner decides. A factor given by
+    `--factor` is under test beside those that the planner read, or in place of the same one."""
     given = {
         name: value
         for name, value in options.model_dump(exclude_none=True).items()
         if name in Intent.model_fields
     }
+    asked = {named.name: named for named in intent.factors}
+    for name, levels in options.levels.items():
+        known = name_of(name, levels)
+        asked[known] = AskedFactor(name=known, levels=levels)
+    held = {name: level for name, level in intent.held.items() if name not in asked}
+    given |= {"factors": tuple(asked.values()), "held": held}
     return Intent.model_validate({**intent.model_dump(), **given})
 
 

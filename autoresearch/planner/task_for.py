@@ -90,7 +90,7 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
-    task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
+    task = tasks.load(train.task.model_copy(update={"ref": ref, "reward": reward, "digest": ""}))
     asked = train.evaluation.prompts
     held_out = len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
@@ -101,15 +101,39 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     return OwnTask(settings, tuple(notes))
 
 
+def with_own_data_by_arm(plan: Plan) -> Plan:
+    """The plan with a digest for each arm of a task whose data depend on what is under test, such
+    as an argument of the user's `make`. Raises Refusal as `own_task` does."""
+    paths = frozenset().union(*(treatment.paths for treatment in plan.treatments))
+    if not any(path.startswith("task.") for path in paths):
+        return plan
+    found = {}
+    for ref in filter(tasks.is_own, plan.tasks):
+        digests = {arm: tasks.load(_anew(config)).digest for arm, config in _by_arm(plan, ref)}
+        if len(set(digests.values())) > 1:
+            found[ref] = digests
+    return plan.model_copy(update={"digests": found}) if found else plan
+
+
 def require_usable(plan: Plan) -> None:
     """Raise Refusal for a task that cannot be had with its arguments, and where the user's files
     are no longer those that the plan was made with, or hold what some arm cannot ask of `tiny`.
     Other models are asked by their trials."""
     for ref in plan.tasks:
-        configs = [plan.train_config(arm.id, ref, 0, {}) for arm in plan.arms]
-        task = tasks.load(configs[0].task)
-        if tasks.is_own(ref) and plan.model == tiny.NAME:
-            from swarm.models.tokenizer import build_tokenizer
+        loaded: list[tuple[TaskSettings, tasks.Task]] = []
+        for _, config in _by_arm(plan, ref):
+            if config.task not in [settings for settings, _ in loaded]:
+                loaded.append((config.task, tasks.load(config.task)))
+            task = next(task for settings, task in loaded if settings == config.task)
+            if tasks.is_own(ref) and plan.model == tiny.NAME:
+                from swarm.models.tokenizer import build_tokenizer
 
-            for config in configs:
                 task.check(build_tokenizer(), config)
+
+
+def _by_arm(plan: Plan, ref: str) -> list[tuple[str, TrainConfig]]:
+    return [(arm.id, plan.train_config(arm.id, ref, 0, {})) for arm in plan.arms]
+
+
+def _anew(config: TrainConfig) -> TaskSettings:
+    return config.task.model_copy(update={"digest": ""})

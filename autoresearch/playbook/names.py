@@ -1,10 +1,10 @@
 """Names that a playbook uses: factors, levels, metrics, tasks, TrainConfig paths, parameters."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from autoresearch.catalogue import FACTORS, CatalogueFactor
+from autoresearch.catalogue import FACTORS, CatalogueFactor, PathFactor, factor
 from autoresearch.playbook import Library, MalformedPlaybook, Playbook, Problem
 from autoresearch.playbook.document import Document, read
 from autoresearch.study.metrics import METRICS
@@ -48,17 +48,23 @@ def references(playbook: Playbook) -> Iterator[Problem]:
 def _factors(playbook: Playbook) -> Iterator[Problem]:
     for i, listed in enumerate(playbook.factors):
         at: Place = ("factors", i)
-        if listed.name not in FACTORS:
-            yield _unknown("PB101", "factor", listed.name, FACTORS, (*at, "name"))
+        try:
+            known = factor(listed.name)
+        except Refusal as error:
+            text = f"unknown factor {listed.name!r}; {error.next_step}"
+            yield Problem("PB101", text, at=(*at, "name"))
             continue
-        known = FACTORS[listed.name]
         levels = listed.levels or known.levels
+        if len(levels) < 2:
+            text = f"{listed.name} has no usual levels: list two or more"
+            yield Problem("PB106", text, at=(*at, "name"))
+            continue
         for j, level in enumerate(levels):
             yield from _level(known, level, (*at, "levels", j))
         if twice := repeated(levels):
             text = f"{listed.name}: level {twice[0]!r} is listed twice"
             yield Problem("PB202", text, at=(*at, "levels"))
-        control = known.control if listed.control is None else listed.control
+        control = _control(known, levels) if listed.control is None else listed.control
         if control not in levels:
             text = f"{listed.name}: control {control!r} is not among its levels"
             yield Problem("PB202", text, at=(*at, "control"))
@@ -66,7 +72,7 @@ def _factors(playbook: Playbook) -> Iterator[Problem]:
         yield Problem("PB202", f"{twice[0]} is listed twice", at=("factors",))
     for i, names in enumerate(playbook.match.factors):
         for name in names:
-            if name not in FACTORS:
+            if name not in FACTORS and name not in {listed.name for listed in playbook.factors}:
                 yield _unknown("PB101", "factor", name, FACTORS, ("match", "factors", i))
     if playbook.tuning and playbook.tuning.factor not in FACTORS:
         yield _unknown("PB101", "factor", playbook.tuning.factor, FACTORS, ("tuning", "factor"))
@@ -78,6 +84,11 @@ def _factors(playbook: Playbook) -> Iterator[Problem]:
         else:
             yield from _level(tuned, playbook.tuning.low, ("tuning", "low"))
             yield from _level(tuned, playbook.tuning.high, ("tuning", "high"))
+
+
+def _control(known: CatalogueFactor, levels: Sequence[JsonValue]) -> JsonValue:
+    """The catalogue's control; of a path of the user's own the first level."""
+    return levels[0] if isinstance(known, PathFactor) else known.control
 
 
 def _level(known: CatalogueFactor, level: JsonValue, at: Place) -> Iterator[Problem]:

@@ -128,6 +128,27 @@ class ProfileSettings(Settings):
         return self
 
 
+class Recipe(Settings):
+    """What holds for the models of one class, over the playbook's own values, which are those of
+    `tiny`. `levels` are what is usually compared of a factor, the control first."""
+
+    below: float | None = Field(
+        default=None, gt=0, description="parameters; the least that fits is taken"
+    )
+    train: Paths = Field(default_factory=dict)
+    own_rows: Paths = Field(default_factory=dict, description="with a task of the user's own")
+    tuning: tuple[float, float] | None = Field(
+        default=None, description="the range of a tuned learning rate"
+    )
+    levels: Mapping[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
+    values: Mapping[str, Mapping[str, Paths]] = Field(
+        default_factory=dict, description="factor -> level -> paths and values"
+    )
+    notes: tuple[str, ...] = Field(
+        default=(), description="limits that the report states, of `{model}` with `{size}`"
+    )
+
+
 class Match(Settings):
     """Which topics the playbook answers."""
 
@@ -170,4 +191,7 @@ class Playbook(Settings):
     decision: DecisionRules = DecisionRules()
     profiles: Mapping[Profile, ProfileSettings] = Field(default_factory=dict)
     notes: tuple[str, ...] = Field(default=(), description="limits that the report states")
+    recipes: Mapping[Name, Recipe] = Field(
+        default_factory=dict, description="for models other than `tiny`"
+    )
     body: str = Field(default="", description="Markdown: how to judge and what to watch")

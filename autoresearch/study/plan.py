@@ -11,7 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swarm.config.base import JsonValue, Settings, canonical_digest
+from swarm.config.base import JsonValue, Settings, added, canonical_digest
 from swarm.config.train import TrainConfig
 
 Phase = Literal["pilot", "tuning", "confirm"]
@@ -176,6 +176,9 @@ class Plan(Settings):
     task_settings: Mapping[str, Mapping[str, JsonValue]] = Field(
         default_factory=dict, description="TrainConfig paths that each task sets"
     )
+    digests: Mapping[str, Mapping[str, str]] = added(
+        {}, description="task -> arm -> sha256 of the user's files, where arms have other data"
+    )
     seeds: Seeds
     tuning: Tuning | None = None
     decision: Decision = Decision()
@@ -227,8 +230,9 @@ class Plan(Settings):
         for where, paths in given.items():
             if taken := paths & {"seed", "model.ref", "task.ref"}:
                 raise ValueError(f"{where} sets {min(taken)}, which the plan names itself")
-        if unknown := self.task_settings.keys() - set(self.tasks):
-            raise ValueError(f"task_settings name {min(unknown)}, which is not one of the tasks")
+        for name, named in {"task_settings": self.task_settings, "digests": self.digests}.items():
+            if unknown := named.keys() - set(self.tasks):
+                raise ValueError(f"{name} name {min(unknown)}, which is not one of the tasks")
         return self
 
     @property
@@ -255,6 +259,8 @@ class Plan(Settings):
             values |= factor.assign(levels[factor.name])
             if factor.is_replicate:
                 copy = factor.levels.index(levels[factor.name])
+        if arm_id in self.digests.get(task, {}):
+            values["task.digest"] = self.digests[task][arm_id]
         values["seed"] = seed + REPLICATE_STRIDE * copy
         return self.train.with_values(values)
 
