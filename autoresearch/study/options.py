@@ -72,7 +72,9 @@ def parse_levels(pairs: Sequence[str]) -> dict[str, tuple[JsonValue, ...]]:
             raise Refusal("factor", f"{pair!r} names no levels", "write --factor PATH=LEVEL,LEVEL")
         if name in found:
             raise Refusal("factor", f"{name} is given twice", "keep one of the two")
-        levels = tuple(single_values(assignments([f"{_ANY}={each}"]))[_ANY] for each in _split(text))
+        levels = tuple(
+            single_values(assignments([f"{_ANY}={each}"]))[_ANY] for each in _split(text)
+        )
         if twice := repeated(levels):
             raise Refusal("factor", f"{name}: level {twice[0]} is given twice", "list each once")
         found[name] = levels
@@ -86,7 +88,9 @@ def parse_evaluation(text: str) -> EvalSet:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or name.strip() not in _OF_SETS:
-            raise Refusal("eval", f"{setting!r} is no setting of a set", did_you_mean(name, _OF_SETS))
+            raise Refusal(
+                "eval", f"{setting!r} is no setting of a set", did_you_mean(name, _OF_SETS)
+            )
         values[name.strip()] = value.strip()
     try:
         return EvalSet.model_validate(values)

@@ -27,7 +27,7 @@ _CONTRAST = (
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 
 #: Words after a number that is not a level of any factor: `5 seeds`.
-_UNITS = frozenset(
+UNITS = frozenset(
     words(
         """
         seeds steps cores hours minutes seconds days tasks runs rollouts gpus cpus tokens samples
@@ -63,7 +63,7 @@ class ParsedTopic:
 
     `fixed` are factors held at one level, `algorithm` a preset named alone, `metric_span` the words
     that name the metric (from, up to), `covered` the places of all words that name something,
-    `unknown` the subject words that name nothing.
+    `numbers` those of numbers that are levels, `unknown` the subject words that name nothing.
     """
 
     words: tuple[str, ...]
@@ -73,8 +73,13 @@ class ParsedTopic:
     metric_span: tuple[int, int] = (0, 0)
     algorithm: str | None = None
     covered: frozenset[int] = frozenset()
+    numbers: frozenset[int] = frozenset()
     unsupported: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+
+    @property
+    def covered_words(self) -> frozenset[str]:
+        return frozenset(self.words[place] for place in self.covered)
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -106,6 +111,7 @@ def parse(topic: str) -> ParsedTopic:
         metric_span=(metric.start, metric.end) if metric else (0, 0),
         algorithm=str(presets[0]) if presets and "algorithm" not in strong else None,
         covered=frozenset(covered),
+        numbers=frozenset(numbers),
         unsupported=tuple(w for w in unknown if w in UNSUPPORTED),
         unknown=tuple(unknown),
     )
@@ -158,7 +164,7 @@ def _owner(
 ) -> str | None:
     """Which factor the number at `place` belongs to: by its unit, else by its neighbours."""
     after = text[place + 1] if place + 1 < len(text) else ""
-    if place + 1 not in covered and after in _UNITS:
+    if place + 1 not in covered and after in UNITS:
         counted = [m for m in numeric if after in _units(m.alias.factor)]
         return min(counted, key=lambda m: abs(m.start - place)).alias.factor if counted else None
     earlier = [m for m in numeric if m.end <= place]

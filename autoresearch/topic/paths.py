@@ -1,0 +1,51 @@
+"""Settings that a topic names by their path in a TrainConfig: `optim.eps 1e-8 vs 1e-5`."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from autoresearch.topic.stretches import Text
+from autoresearch.topic.words import number
+from swarm.config.base import JsonValue
+from swarm.config.checked import known_paths
+
+_FREE = r"task\.args\.\w+|task\.sources\.\w+\.weight"
+_AND = r"(?:\s*,\s*|\s*/\s*|\s+(?:vs\.?|versus|or|and|than|to|against)\s+|\s+)"
+
+
+@dataclass(frozen=True)
+class PathNamed:
+    """A path and the levels behind it, in the topic's order."""
+
+    path: str
+    levels: tuple[JsonValue, ...]
+
+
+def paths_named(text: Text) -> list[PathNamed]:
+    """Take paths and their values out of a topic. One that is named twice is one."""
+    found: dict[str, tuple[JsonValue, ...]] = {}
+    for match in text.take(_pattern()):
+        said = re.split(_AND, match["values"].strip()) if match["values"] else []
+        levels = tuple(map(_value, filter(None, said)))
+        found[match["path"]] = tuple(dict.fromkeys((*found.get(match["path"], ()), *levels)))
+    return [PathNamed(path, levels) for path, levels in found.items()]
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    dotted = sorted((p for p in known_paths() if "." in p), key=len, reverse=True)
+    paths = "|".join([*map(re.escape, dotted), _FREE])
+    word = r"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*|(?<=[=:])\s*[a-z]\w*|(?<=\bvs\s)[a-z]\w*|(?<=\bor\s)[a-z]\w*)"
+    first = rf"(?:{word}|[a-z]\w*(?=\s+(?:vs\.?|versus|or)\s))"
+    return re.compile(
+        rf"(?<![\w.])(?P<path>{paths})(?![\w.])\s*[=:]?\s*(?P<values>{first}(?:{_AND}{word})*)?"
+    )
+
+
+def _value(said: str) -> JsonValue:
+    known = {"true": True, "false": False, "null": None}
+    said = said.strip().strip(".,;?!")
+    if said in known:
+        return known[said]
+    read = number(said.lower())
+    return said if read is None else read
