@@ -17,7 +17,8 @@ FACTORS = (
             std normalization, advantage normalization, advantage scaling, advantage whitening,
             normalize advantages, normalizing the advantages, normalizing group advantages,
             normalizing rewards, reward normalization, whiten advantages, whitening advantages,
-            dividing by std, dividing by the std, sigma, difficulty bias
+            dividing by std, dividing by the std, dividing by the group std, dividing by group std,
+            divide by std, divide by the std, divide by the group std, sigma, difficulty bias
         """,
         words={
             "none": "no std, without std, without the std, centred only, mean only",
@@ -49,8 +50,10 @@ FACTORS = (
             "group": "group mean, group baseline, group mean baseline",
             "leave_one_out": "leave one out, loo baseline, leave one out baseline",
             "batch": "batch mean, batch baseline, batch mean baseline",
+            "value": "",
             "none": "no baseline, without baseline, without a baseline",
         },
+        hints={"value": "value head, value baseline, value function, value model, critic"},
         everyday="baseline",
         expected="A baseline lowers gradient variance; a group's own mean is the tighter one.",
         source="arXiv:2402.14740",

@@ -103,8 +103,7 @@ FACTORS = (
         bounds=(1e-6, 1e6),
         aliases="""
             gradient clipping, gradient clip, grad clip, grad clipping, gradient norm clipping,
-            grad norm clipping, clipping gradients, clipping the gradient, max grad norm,
-            gradient norm, grad norm
+            grad norm clipping, clipping gradients, clipping the gradient, max grad norm
         """,
         expected="Small effect on final quality; caps the damage of rare batches.",
         source=_ON_POLICY,

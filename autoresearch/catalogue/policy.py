@@ -88,9 +88,7 @@ FACTORS = (
         },
         expected="Equal in RL when each has its own learning rate, LoRA's about ten times larger.",
         source=_REGRET,
-        traps=(
-            "They share no learning rate: each level carries its own, ten times smaller for full weights.",
-        ),
+        traps=("They share no learning rate: full weights have a tenth of LoRA's.",),
     ),
     CatalogueFactor(
         name="sft_warmup",

@@ -173,6 +173,7 @@ FACTORS = (
                 hackable reward, exploitable reward, reward model overoptimization, goodhart
             """,
         },
+        hints={"exact": "exact", "partial": "partial", "format": "format"},
         everyday="proxy",
         expected="Partial credit helps where exact answers are rare; a proxy can rise alone.",
         source="arXiv:2506.10947, arXiv:2210.10760",

@@ -18,7 +18,7 @@ RECIPE = (
     "--set fixes other values"
 )
 SIZE_UNKNOWN = (
-    "how large {model} is cannot be read before it is fetched, so a stated default holds: {chosen}; "
+    "how large {model} is cannot be read before it is fetched; a stated default holds: {chosen}; "
     "--set fixes other values"
 )
 OVERRUN = (

@@ -3,51 +3,98 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
+from autoresearch.catalogue import name_of
+from autoresearch.planner.course import course
 from autoresearch.planner.seam import Question
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import AskedFactor, Intent
-from autoresearch.topic.parse import Named, ParsedTopic, parse, refuse_unsupported
-from autoresearch.topic.playbook_for import phrase_span, playbook_for
+from autoresearch.topic.parse import Named, ParsedTopic, refuse_unsupported
+from autoresearch.topic.playbook_for import SWEEP, phrase_span, playbook_for
+from autoresearch.topic.read import Reading, read
 from autoresearch.topic.words import canonical, number
-from swarm.tasks import names
+from swarm.config.base import JsonValue
 
 
 def intent_of(question: Question) -> Intent:
     """What a topic asks: the same for the same topic, options and playbooks.
 
-    Raises Refusal for a topic that nothing fits (it names the nearest playbooks).
+    Raises Refusal for a topic that nothing fits (it names the nearest playbooks), and for one that
+    says what no study can honour.
     """
-    parsed = parse(question.options.topic)
-    playbook, broken = _playbook(parsed, question)
+    reading = read(question.options.topic, _units(question))
+    parsed = reading.parsed
+    run = course(reading, question.options)
+    playbook, broken = _playbook(reading, question)
     own = {listed.name for listed in playbook.factors}
     chosen = question.options.playbook is not None
     asked = [named for named in parsed.treatments if not chosen or named.factor in own or not own]
     aside = [named.factor for named in parsed.treatments if named not in asked]
+    tested, fixed = _by_path(reading, bool(asked))
     return Intent(
         topic=question.options.topic,
         playbook=playbook.id,
-        factors=tuple(
-            AskedFactor(
-                name=named.factor,
-                levels=named.levels,
-                control=named.control,
-                direction=named.direction,
-            )
-            for named in asked
+        factors=(
+            *(
+                AskedFactor(
+                    name=named.factor,
+                    levels=named.levels,
+                    control=named.control,
+                    direction=named.direction,
+                )
+                for named in asked
+            ),
+            *tested,
+            *run.factors,
         ),
-        held={named.factor: named.levels[0] for named in parsed.fixed},
+        held={**{named.factor: named.levels[0] for named in parsed.fixed}, **fixed, **run.held},
         algorithm=parsed.algorithm,
-        task=_spoken_task(parsed),
-        metric=None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric,
+        model=run.model,
+        task=run.task,
+        evaluation=run.evaluation,
+        eval_every=reading.circumstances.eval_every,
+        steps=reading.circumstances.steps,
+        seeds=reading.circumstances.seeds,
+        budget_seconds=reading.circumstances.budget_seconds,
+        metric=run.metric or (None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric),
         parameters=dict(_parameters(playbook, parsed)),
         left_aside=(
             *(f"{name.upper()} is not a preset of this trainer" for name in parsed.unsupported),
             *(f"{name} is named but not under test in {playbook.id}" for name in aside),
+            *run.notes,
+            *(
+                [f"words that are not used: {', '.join(reading.not_used)}"]
+                if reading.not_used
+                else []
+            ),
             *broken,
         ),
         known=_known(question, own, asked),
     )
+
+
+def _units(question: Question) -> set[str]:
+    """The words behind a number that a parameter of some playbook takes."""
+    known = [info.playbook for info in question.library.infos() if info.playbook]
+    return {
+        canonical(word)
+        for playbook in known
+        for parameter in playbook.params.values()
+        for word in parameter.words
+    }
+
+
+def _by_path(reading: Reading, others: bool) -> tuple[list[AskedFactor], dict[str, JsonValue]]:
+    """Settings that are named by their path: under test with two levels or where nothing else is,
+    else held fixed."""
+    tested, fixed = [], {}
+    for named in reading.paths:
+        name = name_of(named.path, named.levels)
+        if len(named.levels) == 1 and (others or len(reading.paths) > 1):
+            fixed[name] = named.levels[0]
+        else:
+            tested.append(AskedFactor(name=name, levels=named.levels))
+    return tested, fixed
 
 
 def _known(question: Question, own: Collection[str], asked: Sequence[Named]) -> tuple[str, ...]:
@@ -60,11 +107,15 @@ def _known(question: Question, own: Collection[str], asked: Sequence[Named]) -> 
     )
 
 
-def _playbook(parsed: ParsedTopic, question: Question) -> tuple[Playbook, list[str]]:
-    """The playbook that is chosen, or that the topic is matched with; and broken ones."""
-    library = question.library
+def _playbook(reading: Reading, question: Question) -> tuple[Playbook, list[str]]:
+    """The playbook that is chosen, or that the topic is matched with; and broken ones. Where a
+    factor is named by its path, by --factor or as a precision, the sweep takes it."""
+    library, parsed = question.library, reading.parsed
     if question.options.playbook is not None:
         return checked(library, question.options.playbook), []
+    tested = [path for path in reading.paths if len(path.levels) > 1 or not parsed.treatments]
+    if question.options.levels or tested or len(reading.circumstances.precisions) > 1:
+        return checked(library, SWEEP), []
     refuse_unsupported(parsed)
     infos = library.infos()
     playbook = playbook_for(parsed, [info.playbook for info in infos if info.playbook])
@@ -76,12 +127,6 @@ def _is_part_of_its_phrase(playbook: Playbook, parsed: ParsedTopic) -> bool:
     """Whether the words of the metric are the playbook's own phrase: `answer length bias`."""
     span = phrase_span(playbook, parsed.words)
     return bool(span and parsed.metric_span[0] < span[1] and span[0] < parsed.metric_span[1])
-
-
-def _spoken_task(parsed: ParsedTopic) -> str | None:
-    """The built-in task that a topic names: `on the sort task`."""
-    pairs = pairwise(parsed.words)
-    return next((word for word, after in pairs if after == "task" and word in names()), None)
 
 
 def _parameters(playbook: Playbook, parsed: ParsedTopic) -> Iterator[tuple[str, float]]:

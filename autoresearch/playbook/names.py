@@ -106,13 +106,13 @@ def _hypotheses(playbook: Playbook) -> Iterator[Problem]:
     }
     for i, spec in enumerate(playbook.hypotheses):
         for key, named in (("arm", spec.arm or {}), ("versus", spec.versus)):
-            for factor, level in named.items():
-                at = ("hypotheses", i, key, factor)
-                if factor not in levels:
-                    text = f"{factor} is not among this playbook's factors"
+            for name, level in named.items():
+                at = ("hypotheses", i, key, name)
+                if name not in levels:
+                    text = f"{name} is not among this playbook's factors"
                     yield Problem("PB107", text, at=at)
-                elif level not in levels[factor]:
-                    yield Problem("PB107", f"{level!r} is not a level of {factor} here", at=at)
+                elif level not in levels[name]:
+                    yield Problem("PB107", f"{level!r} is not a level of {name} here", at=at)
 
 
 def _metrics(playbook: Playbook) -> Iterator[Problem]:

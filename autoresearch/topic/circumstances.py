@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from autoresearch.topic.stretches import Text, phrase
-from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
 #: Numbers that people write as words before a unit.
@@ -13,13 +12,29 @@ NUMBER_WORDS: Mapping[str, int] = {
     **{
         word: value
         for value, word in enumerate(
-            "one two three four five six seven eight nine ten eleven twelve".split(), start=1
+            [
+                "one",
+                "two",
+                "three",
+                "four",
+                "five",
+                "six",
+                "seven",
+                "eight",
+                "nine",
+                "ten",
+                "eleven",
+                "twelve",
+            ],
+            start=1,
         )
     },
     **{"a dozen": 12, "fifteen": 15, "twenty": 20, "fifty": 50, "a hundred": 100},
 }
 _WORDS = {word: str(value) for word, value in NUMBER_WORDS.items()}
-_N = rf"(?:\d[\d_,]*(?:\.\d+)?(?:e\d+)?k?|{'|'.join(w.replace(' ', chr(92) + 's') for w in _WORDS)})"
+_N = (
+    rf"(?:\d[\d_,]*(?:\.\d+)?(?:e\d+)?k?|{'|'.join(w.replace(' ', chr(92) + 's') for w in _WORDS)})"
+)
 
 _SEEDS = phrase(
     rf"(?:(?:over|with|across|using|on|at|for)\s)?"
@@ -38,7 +53,7 @@ _STEPS = phrase(
 _NOT_STEPS = re.compile(
     r"(?:warm[-\s]?up|sft|supervised|stale\w*|lag|off[-\s]policy|delay|every|async\w*)\W+"
     r"(?:\w+\W+){0,2}?$"
-    r"|(?:\bvs\.?|\bversus|\bor|\bthan|,|/)\s*$",  # the level after another
+    r"|(?:\bvs\.?|\bversus|\bor|\bthan|\d\s*[,/])\s*$",  # the level after another
     re.IGNORECASE,
 )
 _EVERY = phrase(
@@ -56,6 +71,7 @@ _BUDGET = phrase(
 _AT_K = phrase(r"(?P<how>avg|mean|pass|maj(?:ority)?|cons|best)(?:@|_at_)(?P<k>\d+|k)")
 _EVAL_TEMPERATURE = phrase(
     r"(?:(?:at|with|and)\s)?(?:eval(?:uation)?|test|validation)[-\s](?:temp(?:erature)?|t)\s?[=:]?\s?(?P<n>\d*\.?\d+)"
+    r"|eval\w*\s(?:at|with)\s(?:a\s)?temp(?:erature)?\s(?:of\s)?(?P<e>\d*\.?\d+)"
     r"|(?:(?:at|with)\s)?temp(?:erature)?\s?[=:]?\s?(?P<m>\d*\.?\d+)\s(?:at|in|for|during)\s(?:eval\w*|test\w*|validation)"
 )
 _GREEDY = phrase(r"greedy\s(?:eval\w*|decod\w*|test\w*)|eval\w*\sgreed\w+")
@@ -65,9 +81,11 @@ _EQUAL = phrase(
     r"(?:\sbudget)?"
     r"|per\s(?P<per>wall[-\s]?clock|gpu[-\s]?hour|flops?|second|unit\sof\scompute)"
 )
-_EPOCHS = phrase(rf"(?:for|after|in|over)\s(?P<n>{_N})\s(?:full\s|data(?:set)?\s|training\s)?epochs?(?!\s(?:per|a)\sbatch)")
+_EPOCHS = phrase(
+    rf"(?:for|after|in|over)\s(?P<n>{_N})\s(?:full\s|data(?:set)?\s|training\s)?epochs?(?!\s(?:per|a)\sbatch)"
+)
 _CONTEXT = phrase(
-    rf"(?:(?:at|with|under|using)\s)?(?:an?\s)?(?P<n>\d+k?)[-\s]?(?:tokens?\s)?"
+    r"(?:(?:at|with|under|using)\s)?(?:an?\s)?(?P<n>\d+k?)[-\s]?(?:tokens?\s)?"
     r"(?:context(?:\slength|\swindow)?|ctx|response\slength|completion\slength|token\s(?:budget|limit|responses|completions|answers))"
 )
 _PRECISIONS: Mapping[str, str] = {
@@ -76,13 +94,15 @@ _PRECISIONS: Mapping[str, str] = {
     "fp32": "float32",
     "float32": "float32",
 }
-_PRECISION = phrase(r"(?:in\s)?(?P<p>bf16|bfloat16|fp32|float32|fp16|float16|fp8|nf4|int8|int4|[48][-\s]?bit)")
+_PRECISION = phrase(
+    r"(?:in\s)?(?P<p>bf16|bfloat16|fp32|float32|fp16|float16|fp8|nf4|int8|int4|[48][-\s]?bit)"
+)
 
 
 @dataclass
 class Circumstances:
-    """What a topic says of how a study runs. `sets` are (how, k) of `avg@8` and the like, `held`
-    TrainConfig paths, `precisions` those named, `notes` what is read in another way."""
+    """What a topic says of how a study runs. `at_k` are (avg or pass, k), `temperature` that of
+    evaluation, `max_tokens` the length of answers, `precisions` those that are named."""
 
     seeds: int | None = None
     steps: int | None = None
@@ -92,7 +112,6 @@ class Circumstances:
     temperature: float | None = None
     max_tokens: int | None = None
     precisions: tuple[str, ...] = ()
-    notes: list[str] = field(default_factory=list)
 
 
 def circumstances(text: Text) -> Circumstances:
@@ -200,7 +219,9 @@ def _eval_temperature(text: Text) -> float | None:
             f"{match[0].strip()!r}: studies evaluate by sampling",
             "say 'evaluation temperature 0.1', or compare runs by: swarm eval --greedy",
         )
-    values = {float(match["n"] or match["m"]) for match in text.take(_EVAL_TEMPERATURE)}
+    values = {
+        float(match["n"] or match["m"] or match["e"]) for match in text.take(_EVAL_TEMPERATURE)
+    }
     if len(values) > 1:
         raise Refusal("topic", "it names two evaluation temperatures", "give one")
     return next(iter(values), None)
@@ -211,7 +232,9 @@ def _precisions(text: Text) -> tuple[str, ...]:
     for match in text.take(_PRECISION):
         named = match["p"].lower()
         if named not in _PRECISIONS:
-            raise Refusal("topic", f"{match['p']} is not a precision of this trainer", "bf16 or fp32")
+            raise Refusal(
+                "topic", f"{match['p']} is not a precision of this trainer", "bf16 or fp32"
+            )
         found.append(_PRECISIONS[named])
     return tuple(dict.fromkeys(found))
 
@@ -224,13 +247,3 @@ def _refuse_equal(text: Text) -> None:
             "nothing else",
             "say 'at equal steps'; reports show tokens and time beside the scores",
         )
-
-
-def held_by(found: Circumstances) -> dict[str, JsonValue]:
-    """Factors held at one level, by name or path."""
-    held: dict[str, JsonValue] = {}
-    if len(found.precisions) == 1:
-        held["model.dtype"] = found.precisions[0]
-    if found.max_tokens is not None:
-        held["max_length"] = found.max_tokens
-    return held

@@ -103,8 +103,13 @@ KEYS: Mapping[str, Key] = {
     "per_device_train_batch_size": _MICRO,
     "gradient_accumulation_steps": _MICRO,
     "lr_scheduler_type": Key(
-        "lr schedule", {"constant": "constant schedule", "linear": "linear schedule",
-                        "cosine": "cosine schedule", "constant_with_warmup": None}
+        "lr schedule",
+        {
+            "constant": "constant schedule",
+            "linear": "linear schedule",
+            "cosine": "cosine schedule",
+            "constant_with_warmup": None,
+        },
     ),
     "warmup_ratio": Key(absent="warm-up is in steps: say 'lr warmup of N steps'"),
     "max_grad_norm": Key("max grad norm"),
@@ -123,7 +128,15 @@ KEYS: Mapping[str, Key] = {
     "use_kl_in_reward": Key("kl placement", _switch("kl in the loss", "kl in the reward")),
     "kl_loss_type": Key(
         "kl estimator",
-        {"k2": "k2", "mse": "k2", "k3": "k3", "low_var_kl": "k3", "k1": None, "kl": None, "abs": None},
+        {
+            "k2": "k2",
+            "mse": "k2",
+            "k3": "k3",
+            "low_var_kl": "k3",
+            "k1": None,
+            "kl": None,
+            "abs": None,
+        },
     ),
     "clip_ratio": _CLIP,
     "cliprange": _CLIP,
@@ -172,11 +185,14 @@ KEYS: Mapping[str, Key] = {
     "top_k": _TRUNCATED,
 }
 
-_PREFIX = r"(?:--)?(?:(?:actor_rollout_ref|actor|rollout|algorithm|trainer|data|optim|config|args|critic|ref|ppo|grpo)\.)*"
-_KEY = re.compile(
-    rf"(?<![\w.]){_PREFIX}(?P<key>{'|'.join(sorted(map(re.escape, KEYS), key=len, reverse=True))})(?![\w.])"
-    r"(?P<equals>\s*[=:])?",
+_SECTIONS = (
+    "actor_rollout_ref actor rollout algorithm trainer data optim config args critic ref ppo grpo"
 )
+_PREFIX = rf"(?:--)?(?:(?:{_SECTIONS.replace(' ', '|')})\.)*"
+_NAMES = "|".join(sorted(map(re.escape, KEYS), key=len, reverse=True))
+_KEY = re.compile(rf"(?<![\w.]){_PREFIX}(?P<key>{_NAMES})(?![\w.])(?P<equals>\s*[=:])?")
+#: Behind a key: more values than one.
+_SEVERAL = re.compile(r"\b(?:vs|versus|or|against|than)\b|[,/]\s*[\d.]")
 #: A value in a topic: a word, a number, a quoted name.
 _VALUE = re.compile(r"""["']?(?P<value>[A-Za-z_][\w-]*|(?<![\w.])[01](?![\w.]))["']?""")
 
@@ -191,8 +207,10 @@ def in_own_words(topic: str) -> str:
         key = KEYS[match["key"]]
         if key.absent:
             raise Refusal("topic", f"{match['key']!r} is not a setting here", key.absent)
-        said += topic[place : match.start()] + f" {key.words} "
-        said += _values(match["key"], key, topic[match.end() : end])
+        behind = topic[match.end() : end]
+        alone = len(keys) > 1 and match["equals"] and not _SEVERAL.search(behind)
+        said += topic[place : match.start()] + f"{' with' if alone else ''} {key.words} "
+        said += _values(match["key"], key, behind)
         place = end
     return said + topic[place:]
 

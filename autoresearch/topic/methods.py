@@ -1,6 +1,5 @@
 """What researchers ask for that this trainer does not have, by the names it goes by."""
 
-import re
 from collections.abc import Mapping
 
 from autoresearch.topic.stretches import Text, phrase

@@ -20,6 +20,8 @@ _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixe
 _PRESENT = "under"
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
 _LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
+#: Words that numbers may stand behind besides names, numbers and function words.
+_BEFORE = STOP | frozenset({"sweep", "grid", "range", "value", "ablation", "level"})
 _ARTICLES = frozenset({"a", "an", "the", "of"})
 _CONTRAST = (
     _LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
@@ -151,7 +153,7 @@ def _numbers(
         if number(word) is None or place in covered or not numeric:
             continue
         before = text[place - 1] if place else "is"
-        if not (place - 1 in covered or before in STOP or number(before) is not None):
+        if not (place - 1 in covered or before in _BEFORE or number(before) is not None):
             continue
         owner = _owner(text, numeric, covered, place)
         if owner:
@@ -173,7 +175,11 @@ def _owner(
         before = text[place - 1]
         if before not in _LIST and number(before) is None and earlier[-1].end != place:
             return later[0].alias.factor
-    return (earlier[-1] if earlier else later[0]).alias.factor
+    if earlier:
+        return earlier[-1].alias.factor
+    between = text[place + 1 : later[0].start]
+    joined = all(w in STOP or w in UNITS or number(w) is not None for w in between)
+    return later[0].alias.factor if joined else None
 
 
 @cache

@@ -35,7 +35,8 @@ def paths_named(text: Text) -> list[PathNamed]:
 def _pattern() -> re.Pattern[str]:
     dotted = sorted((p for p in known_paths() if "." in p), key=len, reverse=True)
     paths = "|".join([*map(re.escape, dotted), _FREE])
-    word = r"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*|(?<=[=:])\s*[a-z]\w*|(?<=\bvs\s)[a-z]\w*|(?<=\bor\s)[a-z]\w*)"
+    told = r"(?<=[=:])\s*[a-z]\w*|(?<=\bvs\s)[a-z]\w*|(?<=\bor\s)[a-z]\w*"
+    word = rf"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*|{told})"
     first = rf"(?:{word}|[a-z]\w*(?=\s+(?:vs\.?|versus|or)\s))"
     return re.compile(
         rf"(?<![\w.])(?P<path>{paths})(?![\w.])\s*[=:]?\s*(?P<values>{first}(?:{_AND}{word})*)?"

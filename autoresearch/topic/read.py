@@ -3,12 +3,12 @@
 The text is said in the catalogue's words first (`dialects`), then read by one reader after another:
 things (models, data, hardware), circumstances (seeds, steps, time, evaluation), paths of a config,
 and last the catalogue's names with the numbers that stand by them (`parse`). What is left is judged
-here: a number, a name or a side of a comparison that nobody takes refuses the topic; other words are
-listed as not used.
+here: a number, a name or a side of a comparison that nobody takes refuses the topic; other words
+are listed as not used.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from autoresearch.topic.aliases import vocabulary
@@ -26,21 +26,56 @@ from swarm.errors import Refusal
 #: Words that place a topic in the field: they name nothing that a study could use or leave.
 _FIELD_TEXT = """
 rl rlhf rlvr llm lm ai ml nlp cot training train trained policy model reward finetuning sampling
-rollout reinforcement learning gradient run seed agent reasoning post optimizer ablation ablate sweep
-grid study question experiment compare try test check find tell know see want setup baseline default
-held step equal update value parameter hyperparameter level loss algorithm method variant task data
+rollout reinforcement learning gradient run seed agent reasoning post optimizer ablation ablate
+sweep grid study question experiment compare try test check find tell know see want setup baseline
+default held step equal update value parameter hyperparameter level loss algorithm method variant
+task data divide dividing add adding remove removing raise raising lower lowering increase
+increasing decrease decreasing change changing keep apply applying turn hurt harm worth win
 """
 FIELD = frozenset(words(_FIELD_TEXT))
 
 _CONTRAST = frozenset({"vs", "versus", "against", "or"})
 _ENDS = frozenset(
-    "on with in for at under when using by of over during given , vs versus against or and than "
-    "to from after before while if is are does do".split()
+    [
+        "on",
+        "with",
+        "in",
+        "for",
+        "at",
+        "under",
+        "when",
+        "using",
+        "by",
+        "of",
+        "over",
+        "during",
+        "given",
+        ",",
+        "vs",
+        "versus",
+        "against",
+        "or",
+        "and",
+        "than",
+        "to",
+        "from",
+        "after",
+        "before",
+        "while",
+        "if",
+        "is",
+        "are",
+        "does",
+        "do",
+    ]
 )
 _PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
-_NAME = re.compile(r"[A-Za-z][\w+-]*|\d+[A-Za-z]\w*")
+_NAME = re.compile(r"[A-Za-z][\w+-]*|\d[\w.+-]*[A-Za-z][\w.+-]*")
+_SPOKEN = "|".join(NUMBER_WORDS)
 _SPOKEN_NUMBER = re.compile(
-    rf"\b({'|'.join(NUMBER_WORDS)})(?=\s+(?:[a-z]+\s)?(?:{'|'.join(sorted(UNITS))}))", re.IGNORECASE
+    rf"\b({_SPOKEN})(?=(?:\s*(?:,|or|vs\.?|and|to)\s*(?:{_SPOKEN}|\d+))*"
+    rf"\s+(?:[a-z]+\s)?(?:{'|'.join(sorted(UNITS))}))",
+    re.IGNORECASE,
 )
 
 
@@ -57,9 +92,8 @@ class Reading:
     not_used: tuple[str, ...]
 
 
-def read(topic: str, units: Mapping[str, Collection[str]] = {}) -> Reading:  # noqa: B006
-    """Read a topic. `units` are the words that the parameters of playbooks follow their numbers
-    with, by parameter.
+def read(topic: str, units: Collection[str] = ()) -> Reading:
+    """Read a topic. `units` are words behind a number that a parameter of its playbook takes.
 
     Raises Refusal for a topic that is not English, for a method, setting or value that the trainer
     does not have, and for a number, a name or a side of a comparison that nobody takes.
@@ -75,21 +109,19 @@ def read(topic: str, units: Mapping[str, Collection[str]] = {}) -> Reading:  # n
     found, course = things(text), circumstances(text)
     left = _SPOKEN_NUMBER.sub(lambda m: str(NUMBER_WORDS[m[1].lower()]), text.left)
     parsed = parse(left)
-    reading = Reading(found, course, paths, parsed, left, ())
     _refuse_numbers(parsed, units)
     _refuse_names(parsed, left)
     _refuse_sides(parsed)
     return Reading(found, course, paths, parsed, left, tuple(_not_used(parsed)))
 
 
-def _refuse_numbers(parsed: ParsedTopic, units: Mapping[str, Collection[str]]) -> None:
+def _refuse_numbers(parsed: ParsedTopic, units: Collection[str]) -> None:
     """Raise Refusal for a number that is nobody's."""
-    after = {unit for named in units.values() for unit in named}
     for place, word in enumerate(parsed.words):
         if number(word) is None or place in parsed.covered or place in parsed.numbers:
             continue
         unit = parsed.words[place + 1] if place + 1 < len(parsed.words) else ""
-        if unit in after:
+        if unit in units:
             continue
         said = f"{word} {unit}".strip() if is_subject(unit) else word
         about = ", ".join(parsed.factors) or "no factor"
@@ -107,7 +139,9 @@ def _refuse_names(parsed: ParsedTopic, left: str) -> None:
     for match in _NAME.finditer(left):
         name = match[0].rstrip("-+")
         parts = [word for word in words(name) if word != ","]
-        if not _is_name(name) or all(p in known or number(p) is not None for p in parts):
+        if number(name.lower()) is not None or not _is_name(name):
+            continue
+        if all(p in known or number(p) is not None for p in parts):
             continue
         if set(parts) & parsed.covered_words:
             continue

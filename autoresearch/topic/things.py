@@ -56,7 +56,7 @@ _LIBRARIES = phrase(
 )
 _TASK = phrase(
     rf"(?:(?:on|for|with)\s)?(?:the\s)?(?P<task>{'|'.join(tasks.names())})\stask"
-    rf"|on\s(?:the\s)?(?P<alone>{'|'.join(tasks.names())})"
+    rf"|(?:on|for)\s(?:the\s)?(?P<alone>{'|'.join(tasks.names())})"
     r"(?=\s*(?:$|[,.;?!)]|with|at|using|in|and|for|over|after))"
 )
 

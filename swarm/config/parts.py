@@ -1,6 +1,8 @@
 """The parts of a `TrainConfig` besides the algorithm: model, policy, task, batch, optimizer, …"""
 
+import re
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -234,6 +236,12 @@ class EvalSet(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
+
+    @property
+    def title(self) -> str:
+        """What metrics call it: its name, else the stem of its ref."""
+        stem = PurePath(self.ref.partition(":")[0]).stem.lower()
+        return self.name or re.sub(r"[^a-z0-9_-]+", "-", stem).strip("-_") or "set"
 
 
 class EvalSettings(Settings):

@@ -1,9 +1,9 @@
 """Any path of a config as a factor."""
 
 import pytest
+from support.plans import plan_for
 
 from autoresearch.catalogue import FACTORS, PathFactor, factor, name_of
-from support.plans import plan_for
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 

@@ -82,7 +82,7 @@ TOPICS = {
     "group size 4 vs 16": GROUP_4,
     "how many samples per prompt does GRPO need?": GROUP,
     "does a larger group size help with a fixed number of completions?": GROUP,
-    "G=2 or G=16 at equal compute?": GROUP_2,
+    "G=2 or G=16 at equal steps?": GROUP_2,
     "are 8 generations per prompt better than 2?": GROUP_2,
     "length bias of GRPO": LENGTH,
     "does GRPO make wrong answers longer?": LENGTH,

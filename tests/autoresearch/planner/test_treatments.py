@@ -29,7 +29,7 @@ from swarm.config.train import TrainConfig
             {"group_std", "batch_std"},
         ),
         ("LoRA vs full fine-tuning", "full_weights", {"lora", "full"}),
-        ("does lr 3e-4 beat 2e-3 on Qwen 2.5 7B with 10 seeds?", "learning_rate", {3e-4, 2e-3}),
+        ("does lr 3e-4 beat 2e-3 with 10 seeds?", "learning_rate", {3e-4, 2e-3}),
         ("group size 16 vs 4 at 256 rollouts", "group_size", {4, 16}),
     ],
 )
