@@ -9,7 +9,6 @@ from autoresearch.playbook.schema import ProfileSettings
 from autoresearch.study.plan import Plan
 from swarm import tasks
 from swarm.config.base import JsonValue
-from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal, did_you_mean
 from swarm.models import tiny
@@ -46,7 +45,7 @@ def check_task(name: str) -> None:
     if name in tasks.names() or tasks.is_own(name):
         return
     if "/" in name or "." in name:
-        raise Refusal("task", f"{name!r} names no task", "give data.jsonl or file.py:make")
+        raise Refusal("task", f"{name!r} names no task", "give rows (data.jsonl) or file.py:make")
     raise Refusal("task", f"{name!r} is unknown", did_you_mean(name, tasks.names()))
 
 
@@ -90,11 +89,15 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
-    task = tasks.load(TaskSettings(ref=ref, reward=reward, args=train.task.args))
+    asked_for = {"ref": ref, "reward": reward, "digest": ""}
+    task = tasks.load(train.task.model_copy(update=asked_for))
     asked = train.evaluation.prompts
     held_out = len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
-    notes = [f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan"]
+    notes = [
+        f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan",
+        *task.notes,
+    ]
     if held_out < asked:
         settings[_PROMPTS] = held_out
         notes.append(f"{held_out} held-out prompts are all there are; {asked} were planned")
