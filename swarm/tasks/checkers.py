@@ -25,7 +25,10 @@ _NUMBER = re.compile(
 _FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}")
 
 _LETTERS = "A-E"
-_SAID = re.compile(rf"answer\s*(?:is|:|=)?\s*:?\s*[*_`(\[{{$]*([{_LETTERS}])\b", re.IGNORECASE)
+#: A small letter counts where it ends a sentence or the text: "the answer is a dog" chooses none.
+_SAID = re.compile(
+    rf"(?i:answer\s*(?:is|:|=)?\s*:?\s*[*_`(\[{{$]*)(?:([{_LETTERS}])\b|([a-e])(?=[)\]*_`}}$.]|\s*\Z))"
+)
 _ALONE = re.compile(rf"[\s*_`(\[{{$]*([{_LETTERS}])[\s*_`)\]}}$.:]*", re.IGNORECASE)
 _LEADS = re.compile(rf"\s*\(?([{_LETTERS}])[).:](?:\s|$)")
 _BRACKETED = re.compile(rf"\(([{_LETTERS}])\)")
@@ -62,7 +65,7 @@ def chosen_letter(text: str) -> str | None:
     if alone := _ALONE.fullmatch(part):
         return alone[1].upper()
     if said := _SAID.findall(part):
-        return str(said[-1]).upper()
+        return "".join(said[-1]).upper()
     if leads := _LEADS.match(part):
         return leads[1]
     found = _BRACKETED.findall(part) or _STANDING.findall(part)
