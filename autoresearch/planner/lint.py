@@ -122,7 +122,7 @@ def _configs(plan: Plan) -> Iterator[Problem]:
                 code = "PB402" if _GROUP_OF_ONE in message else "PB106"
                 yield Problem(code, f"arm {arm.id}: {message}", at=("factors",))
                 continue
-            if config.task.reward not in tasks.rewards(task):
+            if not tasks.offers(task, config.task.reward):
                 text = f"arm {arm.id}: task {task} offers no reward {config.task.reward!r}"
                 yield Problem("PB104", text, at=("tasks",))
 

@@ -46,7 +46,7 @@ def check_task(name: str) -> None:
     if name in tasks.names() or tasks.is_own(name):
         return
     if "/" in name or "." in name:
-        raise Refusal("task", f"{name!r} names no task", "give data.jsonl or file.py:make")
+        raise Refusal("task", f"{name!r} names no task", "give rows (data.jsonl) or file.py:make")
     raise Refusal("task", f"{name!r} is unknown", did_you_mean(name, tasks.names()))
 
 
@@ -94,7 +94,10 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     asked = train.evaluation.prompts
     held_out = len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
-    notes = [f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan"]
+    notes = [
+        f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan",
+        *task.notes,
+    ]
     if held_out < asked:
         settings[_PROMPTS] = held_out
         notes.append(f"{held_out} held-out prompts are all there are; {asked} were planned")

@@ -4,22 +4,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
 from pydantic import ValidationError
 
 from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.base import EVERY
 from swarm.config.checked import known_paths
-from swarm.config.paths import place, put
+from swarm.config.paths import SOURCES, leaf_of, place, put
 from swarm.config.train import TrainConfig, forget_algorithm
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
 from swarm.policy.saved_weights import start_digest
 
+#: The settings of a task, and of each of its sources, that may name files.
+_FILES = ("ref", "reward")
+_TASK_PATHS = tuple(f"task.{name}" for name in _FILES)
+
 
 def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> TrainConfig:
     """The config of a YAML file with `path=value` pairs set on top, checked as far as it can be
-    without loading a model. The digest of the user's own task is filled in.
+    without loading a model. The digest of the user's own task is filled in; how its rows are read
+    is noted on stderr.
 
     The paths of a task and of `policy.start` are relative to the file, in a pair to the working
     folder. `supervised` puts the
@@ -49,7 +55,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _set(raw: dict[str, Any], path: str, value: Value) -> None:
-    if path == "task.ref":
+    if path in _TASK_PATHS or (path.startswith(SOURCES) and leaf_of(path) in _FILES):
         value = tasks.absolute(str(value), Path.cwd())
     if path == "policy.start":
         value = _absolute(str(value), Path.cwd())
@@ -61,11 +67,21 @@ def _set(raw: dict[str, Any], path: str, value: Value) -> None:
 
 def _make_absolute(raw: Mapping[str, Any], folder: Path) -> None:
     task = raw.get("task")
-    if isinstance(task, dict) and isinstance(task.get("ref"), str):
-        task["ref"] = tasks.absolute(task["ref"], folder)
+    if isinstance(task, dict):
+        sources = task.get("sources")
+        for source in (task, *(sources.values() if isinstance(sources, dict) else ())):
+            _absolute_files(source, folder)
     policy = raw.get("policy")
     if isinstance(policy, dict) and isinstance(policy.get("start"), str):
         policy["start"] = _absolute(policy["start"], folder)
+
+
+def _absolute_files(source: Any, folder: Path) -> None:
+    """The files of a task, or of what names some as a task does, made absolute in place."""
+    if isinstance(source, dict):
+        for name in _FILES:
+            if isinstance(source.get(name), str):
+                source[name] = tasks.absolute(source[name], folder)
 
 
 def _absolute(path: str, folder: Path) -> str:
@@ -99,6 +115,8 @@ def _meant(loc: Sequence[int | str]) -> str:
 def _with_digests(config: TrainConfig) -> TrainConfig:
     """The config with the digests of its task, loaded once, and of the weights it starts from."""
     task = tasks.load(config.task)
+    for note in task.notes:
+        typer.echo(f"note: {note}", err=True)
     task.evaluation(config.evaluation.prompts)
     start = start_digest(config.policy)
     return config.with_values({"task.digest": task.digest, "policy.start_digest": start})

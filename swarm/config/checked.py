@@ -6,9 +6,10 @@ from functools import cache
 from pydantic import ValidationError
 
 from swarm.config.base import JsonValue
-from swarm.config.paths import FREE, first_problem, flat, leaf_of, place
+from swarm.config.parts import Source
+from swarm.config.paths import FREE, SOURCES, first_problem, flat, leaf_of, place
 from swarm.config.train import TrainConfig
-from swarm.errors import Refusal, did_you_mean
+from swarm.errors import Refusal, closest, did_you_mean
 
 
 @cache
@@ -19,10 +20,25 @@ def known_paths() -> tuple[str, ...]:
 
 def check_path(path: str, field: str) -> None:
     """Raise Refusal for a path that TrainConfig does not have."""
+    if path.startswith(SOURCES):
+        _check_source(path, field)
+        return
     if path not in known_paths() and not path.startswith(FREE):
         near = [known for known in known_paths() if leaf_of(known) == leaf_of(path)]
         step = f"did you mean {near[0]}?" if near else did_you_mean(path, known_paths())
         raise Refusal(field, f"{path} is not a setting of a training run", step)
+
+
+def _check_source(path: str, field: str) -> None:
+    """A source's setting, of whatever name the source has."""
+    name, _, setting = path.removeprefix(SOURCES).partition(".")
+    known = list(Source.model_fields)
+    below = setting.startswith(("args.", "columns."))
+    if setting not in known and not below:
+        near = closest(setting, known)
+        whole = f"{SOURCES}{name}.{near[0]}" if near else ""
+        step = f"did you mean {whole}?" if near else f"write {SOURCES}NAME.weight"
+        raise Refusal(field, f"{path} is not a setting of a source", step)
 
 
 def check_value(path: str, value: JsonValue, field: str) -> None:

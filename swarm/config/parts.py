@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from swarm.config.base import JsonValue, Settings, added
 
@@ -89,7 +95,8 @@ class PolicySettings(Settings):
 
 class Source(Settings):
     """One of the sources that a mixture draws prompts from, `weight` times as often as one of
-    weight 1. An empty `reward` is the one that `task.reward` names."""
+    weight 1. One of weight 0 trains nothing, and is evaluated on. An empty `reward` is the one that
+    `task.reward` names, or `own` of a `file.py:make`."""
 
     ref: str
     weight: float = Field(default=1.0, ge=0)
@@ -97,17 +104,22 @@ class Source(Settings):
     columns: Mapping[str, str] = Field(default_factory=dict)
     split: str = ""
     args: Mapping[str, JsonValue] = Field(default_factory=dict)
-    digest: str = Field(
-        default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
-    )
+
+
+#: A source's name, which is part of dotted paths.
+SourceName = Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*$")]
 
 
 class TaskSettings(Settings):
     """Which task, at which level, and which of its rewards trains the policy. `ref` is a built-in
-    family, or the user's `data.jsonl` or `file.py:make`; see docs/own-tasks.md."""
+    family, `mixture`, or the user's rows or `file.py:make`; see docs/own-tasks.md."""
 
     ref: str = "reverse"
-    reward: str = Field(default="exact", description="a reward that the task names")
+    reward: str = Field(
+        default="exact",
+        description="a reward that the task names; of rows exact, number, choice, math, "
+        "or file.py:function",
+    )
     args: Mapping[str, JsonValue] = Field(
         default_factory=dict, description="a family's levels (min, max), or make's arguments"
     )
@@ -122,7 +134,7 @@ class TaskSettings(Settings):
         {}, description="where rows name things otherwise: prompt, answer, level -> their column"
     )
     split: str = added("", description="of a saved data set or a hub id; empty: `train`")
-    sources: Mapping[str, Source] = added(
+    sources: Mapping[SourceName, Source] = added(
         {}, description="a mixture: name -> source; `ref` is `mixture` then"
     )
     time_limit: float | None = added(

@@ -10,9 +10,12 @@ from pydantic import BaseModel, ValidationError
 from swarm.config.base import EVERY, JsonValue
 from swarm.config.parts import BOUNDS
 
-#: Free-form: arguments of a task and of a chat template. What lies below is not a setting of every
-#: run.
-FREE = ("task.args.", "task.template.")
+#: Free-form: arguments of a task and of a chat template, names of columns. What lies below is not a
+#: setting of every run.
+FREE = ("task.args.", "task.template.", "task.columns.")
+
+#: The sources of a mixture, by name: `task.sources.math.weight`.
+SOURCES = "task.sources."
 
 
 def get(tree: Mapping[str, Any], path: str) -> Any:

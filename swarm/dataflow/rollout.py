@@ -7,7 +7,7 @@ from swarm.config.parts import SamplingSettings
 from swarm.models.ends import Ends
 from swarm.records import Completion, Engine, Episode, Group, SampleRequest, StopReason
 from swarm.seeds import derive
-from swarm.tasks import Problem, Score, Task
+from swarm.tasks import Answer, Problem, Score, Task
 
 #: The score of an episode without an answer.
 UNSCORED = Score(None, None)
@@ -64,7 +64,11 @@ def _judged(
 ) -> tuple[Episode, ...]:
     texts = ends.answers(tokenizer, [c.tokens for c in completions])
     asked = [c.stop != StopReason.OVERLONG for c in completions]
-    answers = [text for text, was_asked in zip(texts, asked, strict=True) if was_asked]
+    answers = [
+        Answer(text, completion.tokens, version)
+        for text, completion, was_asked in zip(texts, completions, asked, strict=True)
+        if was_asked
+    ]
     scores = iter(task.score(problem, answers) if answers else ())
     found = [next(scores) if was_asked else UNSCORED for was_asked in asked]
     return tuple(

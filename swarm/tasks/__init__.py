@@ -3,18 +3,42 @@
 import ast
 import hashlib
 import inspect
+import os
 from collections.abc import Collection
 from importlib import import_module
 from types import MappingProxyType, ModuleType
 
-from swarm.config.parts import TaskSettings
-from swarm.errors import BadTask, did_you_mean
-from swarm.tasks import calling, judges, own, own_rows, task_family
+from swarm.config.parts import Source, TaskSettings
+from swarm.errors import BadTask, Refusal, did_you_mean
+from swarm.tasks import (
+    asking,
+    calling,
+    checkers,
+    data_files,
+    hub,
+    judges,
+    layouts,
+    likeness,
+    math_check,
+    math_child,
+    mixture,
+    own,
+    own_rows,
+    signatures,
+    tables,
+    task_family,
+)
 from swarm.tasks import code as code_of_user
 from swarm.tasks.builtin import BuiltIn, levels_of
-from swarm.tasks.own import load_own
-from swarm.tasks.refs import OWN_REWARD, own_ref
+from swarm.tasks.checkers import CHECKERS
+from swarm.tasks.likeness import Overlap as Overlap
+from swarm.tasks.likeness import overlap as overlap
+from swarm.tasks.mixture import Mixture, of_source
+from swarm.tasks.own import Sides, load_own
+from swarm.tasks.refs import MIXTURE as MIXTURE
+from swarm.tasks.refs import OWN_REWARD, code_ref, own_ref
 from swarm.tasks.refs import absolute as absolute
+from swarm.tasks.task import Answer as Answer
 from swarm.tasks.task import Score as Score
 from swarm.tasks.task import Task as Task
 from swarm.tasks.task_family import Problem as Problem
@@ -29,7 +53,27 @@ _CLASSES = (
 )
 
 #: What reads the user's rows and asks the user's functions.
-_JUDGING = (judges, own, own_rows, code_of_user, calling)
+_JUDGING = (
+    judges,
+    own,
+    own_rows,
+    code_of_user,
+    calling,
+    asking,
+    checkers,
+    data_files,
+    hub,
+    layouts,
+    likeness,
+    math_check,
+    math_child,
+    mixture,
+    signatures,
+    tables,
+)
+
+#: What rows offer by name.
+ROW_REWARDS = ("exact", *CHECKERS)
 
 
 def _family(named: str) -> TaskFamily:
@@ -46,25 +90,19 @@ FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
 def load(settings: TaskSettings) -> Task:
     """The task of these settings. Raises BadTask for one that cannot be used, and where the user's
     files are no longer those of `settings.digest`."""
-    known = rewards(settings.ref)
-    if settings.reward not in known:
+    if settings.ref == MIXTURE:
+        task: Task = _mixture(settings)
+    elif settings.sources:
         raise BadTask(
-            f"{settings.reward!r} is unknown", did_you_mean(settings.reward, known), "task.reward"
+            f"{settings.ref!r} is one task, and task.sources names others",
+            f"set task.ref to {MIXTURE}, or leave them out",
+            "task.sources",
         )
-    ref = own_ref(settings.ref)
-    if ref is None:
-        builtin = family(settings.ref)
-        if settings.template:
-            raise BadTask(
-                f"{settings.ref} is asked in raw text, without the chat template",
-                "leave its arguments out",
-                f"task.template.{sorted(settings.template)[0]}",
-            )
-        return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
-    task = load_own(ref, settings.args, settings.template, settings.seconds)
+    else:
+        task = _single(settings, {})
     if settings.digest and task.digest != settings.digest:
         raise BadTask(
-            f"{ref.path} is not what was registered "
+            f"{settings.ref} is not what was registered "
             f"(sha256 {settings.digest[:12]}, now {task.digest[:12]})",
             "bring the files back, or start anew",
             "task.digest",
@@ -72,9 +110,67 @@ def load(settings: TaskSettings) -> Task:
     return task
 
 
+def _single(settings: TaskSettings, sides: Sides) -> Task:
+    """A task that is no mixture; `sides` as in `load_own`."""
+    if not offers(settings.ref, settings.reward):
+        known = rewards(settings.ref)
+        raise BadTask(
+            f"{settings.reward!r} is unknown", did_you_mean(settings.reward, known), "task.reward"
+        )
+    ref = own_ref(settings.ref)
+    if ref is not None:
+        return load_own(ref, settings, sides)
+    builtin = family(settings.ref)
+    for name in ("columns", "split"):
+        if getattr(settings, name):
+            problem = f"{settings.ref} makes its own prompts"
+            raise BadTask(problem, "leave it out", f"task.{name}")
+    if settings.template:
+        raise BadTask(
+            f"{settings.ref} is asked in raw text, without the chat template",
+            "leave its arguments out",
+            f"task.template.{sorted(settings.template)[0]}",
+        )
+    return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
+
+
+def _mixture(settings: TaskSettings) -> Mixture:
+    """The sources of a mixture. A prompt is on one side of the split in all of them."""
+    if not any(source.weight > 0 for source in settings.sources.values()):
+        problem = "none has a weight above 0" if settings.sources else "a mixture needs some"
+        raise BadTask(problem, "write them as {math: {ref: a.jsonl, weight: 2}, …}", "task.sources")
+    for name in ("args", "columns", "split"):
+        if getattr(settings, name):
+            problem = "each source of a mixture has its own"
+            raise BadTask(problem, f"set task.sources.NAME.{name}", f"task.{name}")
+    sides: Sides = {}
+    found = {}
+    for name, source in settings.sources.items():
+        try:
+            found[name] = _single(_settings_of(source, settings), sides)
+        except Refusal as error:
+            raise of_source(name, error) from error
+    return Mixture(found, {name: source.weight for name, source in settings.sources.items()})
+
+
+def _settings_of(source: Source, settings: TaskSettings) -> TaskSettings:
+    """A source as a task of its own. The template is the model's, and not asked of families."""
+    own = own_ref(source.ref)
+    reward = source.reward or (OWN_REWARD if own and own.function else settings.reward)
+    return TaskSettings(
+        ref=source.ref,
+        reward=reward,
+        args=source.args,
+        columns=source.columns,
+        split=source.split,
+        template=settings.template if own else {},
+        time_limit=settings.time_limit,
+    )
+
+
 def is_own(ref: str) -> bool:
-    """Whether a ref names the user's files."""
-    return own_ref(ref) is not None
+    """Whether a ref names the user's files, or a mixture, whose sources may be."""
+    return ref == MIXTURE or own_ref(ref) is not None
 
 
 def names() -> tuple[str, ...]:
@@ -87,18 +183,31 @@ def family(name: str) -> TaskFamily:
     if name not in FAMILIES:
         known = ", ".join(FAMILIES)
         raise BadTask(
-            f"{name!r} is unknown", f"known: {known}, your data.jsonl or file.py:make", "task.ref"
+            f"{name!r} is unknown",
+            f"give ./{name} to mean the folder"
+            if os.path.isdir(name)  # noqa: PTH112 - of a name that no file can have, too
+            else f"known: {known}, your data.jsonl or file.py:make",
+            "task.ref",
         )
     return FAMILIES[name]
 
 
 def rewards(ref: str) -> tuple[str, ...]:
-    """The rewards that a task offers. A family has `exact` among them, rows alone have nothing
-    else, and the user's code has `own`."""
+    """The rewards that a task offers by name. A family has `exact` among them, rows have the
+    checkers of their `answer`, and the user's code has `own`. See `offers`."""
+    if ref == MIXTURE:
+        return ROW_REWARDS
     ref_of_own = own_ref(ref)
     if ref_of_own is None:
         return family(ref).rewards
-    return (OWN_REWARD,) if ref_of_own.function else ("exact",)
+    return (OWN_REWARD,) if ref_of_own.function else ROW_REWARDS
+
+
+def offers(ref: str, reward: str) -> bool:
+    """Whether a task can be trained on this reward: one of `rewards`, or for rows a function of the
+    user's, `file.py:name`."""
+    known = rewards(ref)
+    return reward in known or (known == ROW_REWARDS and code_ref(reward) is not None)
 
 
 def evaluator_digest(ref: str) -> str:
@@ -107,10 +216,12 @@ def evaluator_digest(ref: str) -> str:
     A family's is its own: its class and those it builds on, what stands beside them in their files
     but for other classes, how prompts are drawn and held out, and how an answer is scored. Of the
     user's own task it is the code that reads rows and asks the user's functions; their files are in
-    `Task.digest`.
+    `Task.digest`. Of a mixture it is all of this.
     """
     if is_own(ref):
         code = [inspect.getsource(module) for module in _JUDGING]
+        if ref == MIXTURE:  # any family may be a source
+            code += [evaluator_digest(name) for name in FAMILIES]
     else:
         kinds = [kind for kind in type(family(ref)).__mro__ if kind is not object]
         files = dict.fromkeys(filter(None, map(inspect.getmodule, kinds)))

@@ -25,6 +25,7 @@ class BuiltIn:
     levels: tuple[int, int]
     reward: str = "exact"
     digest: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -1,34 +1,18 @@
 """Who scores the completions of a user's row: exact match, or the user's own functions."""
 
-import math
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from pathlib import Path
-from types import FrameType
+from types import SimpleNamespace
 from typing import Any, Protocol
 
-import numpy as np
-
 from swarm.config.parts import TIME_LIMIT
-from swarm.errors import RewardFailed, RewardOverdue, said
-from swarm.tasks.calling import Overdue, users_code
-from swarm.tasks.neighbours import PUT_IT_IN, by_design
+from swarm.tasks.asking import Asked, Function
+from swarm.tasks.layouts import VERL, at
 from swarm.tasks.own_rows import Row
 from swarm.tasks.refs import CORRECT_FROM
-from swarm.tasks.task import Score
-
-#: `f(prompts, completions, **columns)`, as TRL's reward functions are called.
-Function = Callable[..., Any]
-
-#: What float32, in which advantages are kept, can hold.
-LARGEST = float(np.finfo(np.float32).max)
-
-#: Characters of a wrong value that a message shows.
-_SHOWN = 60
+from swarm.tasks.signatures import EXTRAS, signature_of
+from swarm.tasks.task import Answer, Score
 
 
 class Judge(Protocol):
@@ -45,108 +29,114 @@ def exact_match(row: Row, completions: Sequence[str]) -> list[Score]:
 
 @dataclass(frozen=True)
 class OwnJudge:
-    """The user's `reward` and, for the true metric, `correct`; `place` is the file they are in. A
-    call may take `limit` seconds."""
+    """The user's `reward` and, for the true metric, `correct`, called as TRL calls reward
+    functions; `place` is the file they are in. A call may take `limit` seconds. What TRL passes
+    besides columns goes to a function that names it, and, with `extras`, to one that takes any
+    keyword."""
 
     reward: Function
     correct: Function | None
     place: str
     limit: float = TIME_LIMIT
+    extras: bool = False
 
     def __call__(self, row: Row, completions: Sequence[str]) -> list[Score]:
         """One call of each function a row. Raises RewardFailed naming the function and the row."""
+        asked = Asked(self.reward, self.place, self.limit)
         rewards = [
-            None if value is None else self._number(self.reward, value, row)
-            for value in self._call(self.reward, row, completions)
+            None if value is None else asked.number(value, row)
+            for value in self._call(asked, row, completions)
         ]
         if self.correct is None:
             return [Score(r, None if r is None else r >= CORRECT_FROM) for r in rewards]
+        asked = Asked(self.correct, self.place, self.limit)
         flags = [
-            None if value is None else bool(self._number(self.correct, value, row))
-            for value in self._call(self.correct, row, completions)
+            None if value is None else bool(asked.number(value, row))
+            for value in self._call(asked, row, completions)
         ]
         return [Score(r, flag) for r, flag in zip(rewards, flags, strict=True)]
 
-    def _call(self, function: Function, row: Row, completions: Sequence[str]) -> Sequence[Any]:
+    def _call(self, asked: Asked, row: Row, completions: Sequence[str]) -> Sequence[Any]:
         n = len(completions)
         prompts: list[Any] = [row.prompt] * n
-        answers: list[Any] = list(completions)
+        answers: list[Any] = [str(text) for text in completions]
         if row.messages:
             prompts = [list(row.messages)] * n
-            answers = [[{"role": "assistant", "content": text}] for text in completions]
+            answers = [[{"role": "assistant", "content": text}] for text in answers]
         columns = {name: [value] * n for name, value in row.columns.items()}
-        name = self._name(function)
-        try:
-            with _own_interrupts(), users_code(f"{name} on row {row.number}", self.limit):
-                values = function(prompts=prompts, completions=answers, **columns)
-        except Overdue as late:
-            raise RewardOverdue(name, late.limit, row.number) from None
-        except _Interrupted:
-            raise KeyboardInterrupt from None
-        except BaseException as error:  # whatever it raises, it is the function's
-            problem = f"raised {type(error).__name__}: {said(error)}"
-            if why := by_design(error, Path(self.place)):
-                raise RewardFailed(name, f"{problem} ({why})", row.number, PUT_IT_IN) from error
-            raise RewardFailed(name, problem, row.number) from error
+        named = self._extras(asked.function, completions)
+        given = {"prompts": prompts, "completions": answers, **named, **columns}
+        signature = signature_of(asked.function)
+        if self.extras and signature is not None:
+            given = signature.chosen(given)
+        values = asked.call(row, lambda function: function(**given))
         if not isinstance(values, list | tuple):
-            problem = f"returned {type(values).__name__}, not a list,"
-            raise RewardFailed(name, problem, row.number)
+            raise asked.failed(f"returned {type(values).__name__}, not a list,", row)
         if len(values) != n:
-            problem = f"returned {len(values)} values for {n} completions"
-            raise RewardFailed(name, problem, row.number)
+            raise asked.failed(f"returned {len(values)} values for {n} completions", row)
         return values
 
-    def _number(self, function: Function, value: Any, row: Row) -> float:
-        """A real number, or what numpy and torch hold one in."""
-        number = math.nan
-        try:
-            if getattr(value, "shape", None) == ():
-                value = value.item()
-            if isinstance(value, Real | np.bool_):
-                number = float(value)
-        except BaseException:  # of a type of the user's own, or too large for a float
-            number = math.nan
-        if not math.isfinite(number) or abs(number) > LARGEST:
-            problem = f"returned {_shown(value)}, which is not a finite number,"
-            raise RewardFailed(self._name(function), problem, row.number)
-        return number
-
-    def _name(self, function: Function) -> str:
-        return f"{getattr(function, '__qualname__', type(function).__name__)} in {self.place}"
+    def _extras(self, function: Function, completions: Sequence[str]) -> dict[str, Any]:
+        signature = signature_of(function)
+        if signature is None:
+            return {}
+        wanted = [n for n in EXTRAS if n in signature.takes or (self.extras and signature.others)]
+        return {name: _extra(name, completions) for name in wanted}
 
 
-class _Interrupted(BaseException):
-    """Someone pressed Ctrl-C while the user's function ran, which is not an error in it."""
+def _extra(name: str, completions: Sequence[str]) -> Any:
+    """What TRL passes under this name: the sampled tokens; where training stands, of which
+    `global_step` is kept; and two functions that log, which here nothing listens to."""
+    sampled = [text for text in completions if isinstance(text, Answer)]
+    if name == "completion_ids":
+        return [list(answer.tokens) for answer in sampled]
+    if name == "trainer_state":
+        return SimpleNamespace(global_step=max((answer.version for answer in sampled), default=0))
+    return lambda *args, **kwargs: None
 
 
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Tell a KeyboardInterrupt that a signal caused from one that the block raises by itself."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    inner = before
+@dataclass(frozen=True)
+class VerlJudge:
+    """The user's `compute_score` in verl's signature, called once a completion. It returns a
+    number, or a dict whose `score` is the reward and whose `acc`, if it has one, the true metric.
+    `source` stands for `data_source` where rows have none."""
 
-    def receive(number: int, frame: FrameType | None) -> None:
-        try:
-            inner(number, frame)
-        except KeyboardInterrupt:
-            raise _Interrupted from None
+    function: Function
+    place: str
+    limit: float = TIME_LIMIT
+    source: str = ""
 
-    signal.signal(signal.SIGINT, receive)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def __call__(self, row: Row, completions: Sequence[str]) -> list[Score]:
+        """Raises RewardFailed naming the function and the row."""
+        asked = Asked(self.function, self.place, self.limit)
+        values = {
+            "data_source": row.columns.get("data_source", self.source),
+            "ground_truth": ground_truth(row),
+            "extra_info": row.columns.get("extra_info") or {},
+        }
+        signature = signature_of(self.function)
+        given = values if signature is None else signature.chosen(values)
+        found = asked.call(
+            row,
+            lambda function: [
+                function(solution_str=str(text), **copy.deepcopy(given)) for text in completions
+            ],
+        )
+        return [self._score(asked, value, row) for value in found]
+
+    def _score(self, asked: Asked, value: Any, row: Row) -> Score:
+        if not isinstance(value, dict):
+            reward = asked.number(value, row)
+            return Score(reward, reward >= CORRECT_FROM)
+        if "score" not in value:
+            raise asked.failed("returned a dict without 'score'", row)
+        reward = asked.number(value["score"], row)
+        accurate = value.get("acc")
+        right = reward >= CORRECT_FROM if accurate is None else bool(asked.number(accurate, row))
+        return Score(reward, right)
 
 
-def _shown(value: Any) -> str:
-    """A value as a message shows it, whatever its own text does."""
-    try:
-        text = " ".join(repr(value).split())
-    except (
-        BaseException
-    ):  # of a type of the user's own; an integer of thousands of digits has no text
-        text = f"a value of {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def ground_truth(row: Row) -> Any:
+    """What verl's rows hold in `reward_model`, else the row's answer; None where it has neither."""
+    held = at(row.columns, VERL)
+    return (row.answer or None) if held is None else held

@@ -2,46 +2,91 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from swarm.config.base import JsonValue
-from swarm.config.parts import TIME_LIMIT
+from swarm.config.base import JsonValue, canonical_digest
+from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask
 from swarm.records import NO_LIMIT, Limit
 from swarm.tasks import code
+from swarm.tasks.checkers import CHECKERS
+from swarm.tasks.data_files import read
+from swarm.tasks.hub import read_hub
 from swarm.tasks.judges import Judge, exact_match
-from swarm.tasks.own_rows import Row, Rows, from_file
-from swarm.tasks.refs import OwnRef
+from swarm.tasks.layouts import OWN, Layout
+from swarm.tasks.likeness import normalised
+from swarm.tasks.own_rows import Row, Rows, laid_out
+from swarm.tasks.refs import OwnRef, code_ref
 from swarm.tasks.task import Score
-from swarm.tasks.task_family import HELD_OUT, Problem
+from swarm.tasks.task_family import HELD_OUT, Problem, Split
+
+#: Sides that prompts are on, train or eval, by their normalised text.
+Sides = dict[str, Split]
 
 
-def load_own(
-    ref: OwnRef,
-    args: Mapping[str, JsonValue],
-    template: Mapping[str, JsonValue] = MappingProxyType({}),
-    limit: float = TIME_LIMIT,
-) -> "OwnTask":
-    """The task of these files, asked with these arguments of a chat template; a call of the user's
-    functions may take `limit` seconds. Raises BadTask naming the file, and the row where one is
-    wrong."""
+def load_own(ref: OwnRef, settings: TaskSettings, sides: Sides | None = None) -> "OwnTask":
+    """The task of these files. `sides` says on which side of the split prompts are already, and is
+    added to. Raises BadTask naming the file, and the row where one is wrong."""
     if ref.function is not None:
-        rows, judge = code.made(ref, args, limit)
-        return _split(rows, judge, template)
-    if args:
-        raise BadTask("rows take no arguments", "drop them", f"task.args.{sorted(args)[0]}")
-    rows = from_file(ref.path)
+        for name in ("columns", "split"):
+            if getattr(settings, name):
+                raise BadTask("code brings its own rows", "leave it out", f"task.{name}")
+        rows, judge = code.made(ref, settings.args, settings.seconds)
+        return _split(rows, judge, settings.template, sides)
+    if settings.args:
+        name = sorted(settings.args)[0]
+        raise BadTask("rows take no arguments", "drop them", f"task.args.{name}")
+    rows = read_rows(ref, settings)
+    judged, by = _with_judge(rows, settings, str(ref))
+    return _split(judged, by, settings.template, sides)
+
+
+def read_rows(ref: OwnRef, settings: TaskSettings) -> Rows:
+    """The checked rows of a file, a folder or a hub id, in order. Raises BadTask."""
+    found = read_hub(ref.hub, settings.split) if ref.hub else read(ref.path, settings.split)
+    return laid_out(found, settings.columns)
+
+
+def _with_judge(rows: Rows, settings: TaskSettings, source: str) -> tuple[Rows, Judge]:
+    """Rows with what judges them: a checker, or a function beside them, whose file then counts in
+    the digest. Raises BadTask where a checker has nothing to compare with."""
+    if ref := code_ref(settings.reward):
+        told = [
+            replace(r, columns={"answer": r.answer, **r.columns}) if r.answer else r
+            for r in rows.rows
+        ]
+        judge, digest = code.reward_judge(ref, told, settings.seconds, source)
+        return Rows(tuple(told), canonical_digest([digest, rows.digest]), rows.layout), judge
+    checker = CHECKERS.get(settings.reward)
     for row in rows.rows:
         if not row.answer.strip():
+            _no_answer(row, rows.layout)
+        if checker and (why := checker.unusable(row.answer)):
             raise BadTask(
-                f"row {row.number} has no `answer`", "give one, or a reward: --task file.py:make"
+                f"row {row.number}: its answer {row.answer[:40]!r} {why}",
+                "correct it, or take another reward: exact, math or file.py:function",
+                "task.reward",
             )
-    return _split(rows, exact_match, template)
+    return rows, checker or exact_match
+
+
+def _no_answer(row: Row, layout: Layout) -> None:
+    if layout.rivals:
+        raise BadTask(
+            f"rows hold {' and '.join(map(repr, layout.rivals))}, and either may be the answer",
+            f"say which: task.columns.answer={layout.rivals[0]}",
+            "task.columns.answer",
+        )
+    name = layout.columns.get("answer", "answer")
+    raise BadTask(
+        f"row {row.number} has no `{name}`",
+        "give one, name its column (task.columns.answer), or give a reward "
+        "(task.reward: file.py:function)",
+    )
 
 
 @dataclass(frozen=True)
@@ -58,6 +103,11 @@ class OwnTask:
     digest: str
     template: Mapping[str, JsonValue] = field(default_factory=dict)
     name: str = "own"
+    layout: Layout = OWN
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (self.layout.note,) if self.layout.note else ()
 
     @property
     def levels(self) -> tuple[int, int]:
@@ -77,13 +127,14 @@ class OwnTask:
         return list(self.held_out[:count])
 
     def demonstration(self, problem: Problem, rng: np.random.Generator) -> str:
-        """The row's `demonstration`, else the answer that its messages end with, else `answer`."""
+        """The row's `demonstration`, else the answer that its messages end with, else `answer`, in
+        whole where that ends a worked solution."""
         row = _row(problem)
-        return str(row.columns.get("demonstration") or row.shown or row.answer)
+        return row.worked or row.shown or row.answer
 
     def encode(self, tokenizer: Any, problem: Problem) -> list[int]:
         row = _row(problem)
-        if not tokenizer.chat_template:
+        if not tokenizer.chat_template:  # one message of a user's is its text
             return _without_an_end(tokenizer, tokenizer.encode(row.prompt))
         messages = list(row.messages) or [{"role": "user", "content": row.prompt}]
         ids = tokenizer.apply_chat_template(
@@ -114,9 +165,10 @@ class OwnTask:
                     f"task.template.{name}",
                 )
         for row in (*self.train, *self.held_out):
-            if row.messages and not tokenizer.chat_template:
+            if _is_talk(row) and not tokenizer.chat_template:
                 raise BadTask(
-                    f"row {row.number} is a chat, and this model has no chat template",
+                    f"row {row.number} is a chat of several messages, and this model has no chat "
+                    "template",
                     "give `prompt` as text, or take a chat model",
                 )
             _check_text(tokenizer, row.number, row.prompt)
@@ -164,17 +216,29 @@ class OwnTask:
         return ids
 
 
-def _split(rows: Rows, judge: Judge, template: Mapping[str, JsonValue]) -> OwnTask:
-    """Train and held-out rows, apart by the hash of the prompt; each held-out prompt once."""
-    train = sorted((r for r in rows.rows if r.split == "train"), key=lambda row: row.level)
-    held_out = {row.prompt: row for row in reversed(rows.rows) if row.split == "eval"}
+def _split(
+    rows: Rows, judge: Judge, template: Mapping[str, JsonValue], sides: Sides | None = None
+) -> OwnTask:
+    """Train and held-out rows, apart by the hash of the prompt; each held-out prompt once. Prompts
+    that differ in form, white space or case alone are on the side of the first of them."""
+    sides = {} if sides is None else sides
+    side = [sides.setdefault(normalised(row.prompt), row.split) for row in rows.rows]
+    sided = list(zip(rows.rows, side, strict=True))
+    train = sorted((row for row, on in sided if on == "train"), key=lambda row: row.level)
+    held_out = {row.prompt: row for row, on in reversed(sided) if on == "eval"}
     if not train or not held_out:
         part = "trains" if held_out else "is held out"
         raise BadTask(
             f"of {len(rows.rows)} rows none {part}",
             f"give more: about one prompt in {HELD_OUT} is held out, by its hash",
         )
-    return OwnTask(tuple(train), tuple(reversed(held_out.values())), judge, rows.digest, template)
+    last = tuple(reversed(held_out.values()))
+    return OwnTask(tuple(train), last, judge, rows.digest, template, layout=rows.layout)
+
+
+def _is_talk(row: Row) -> bool:
+    """Whether a row is more of a chat than one message of a user's, which is as good as text."""
+    return len(row.messages) > 1 or any(m["role"] != "user" for m in row.messages)
 
 
 def _row(problem: Problem) -> Row:

@@ -1,54 +1,68 @@
 """The user's rows, read and checked before anything starts."""
 
-import codecs
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from swarm.config.base import canonical_digest
 from swarm.errors import BadTask
+from swarm.tasks.data_files import RawRows, read
+from swarm.tasks.layouts import HOUSE, MARKED, OWN, VERL, Layout, layout_of
 from swarm.tasks.task_family import Problem
 
 Messages = tuple[Mapping[str, str], ...]
 
-#: Where a row may hold its question; everything else in it is a column for the reward.
-_QUESTION = ("prompt", "messages")
+#: Who speaks in a ShareGPT conversation, and the role that says so in a chat.
+_SPEAKERS = MappingProxyType(
+    {
+        "human": "user",
+        "user": "user",
+        "gpt": "assistant",
+        "assistant": "assistant",
+        "model": "assistant",
+        "system": "system",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Row(Problem):
     """One row. `number` counts from 1 (a file's lines), `messages` is a chat, if it is one, without
-    the answer that it ends with, which is `shown`."""
+    the answer that it ends with, which is `shown`. `worked` is what supervised steps imitate before
+    anything else."""
 
     number: int = 0
     messages: Messages = ()
     shown: str = ""
+    worked: str = ""
     columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows and the sha256 of what they came from."""
+    """Rows, the sha256 of what they came from, and how they are laid out."""
 
     rows: tuple[Row, ...]
     digest: str
+    layout: Layout = OWN
 
 
-def from_file(path: Path) -> Rows:
-    """The rows of a JSONL file, one object a line; empty lines are skipped. Raises BadTask."""
-    if not path.is_file():
-        raise BadTask(f"there is no file {path}", "give the path of a JSONL file")
-    data = path.read_bytes()
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise BadTask(f"{path.name} is UTF-16", "save it as UTF-8")
-    rows = []
-    for number, line in enumerate(data.splitlines(), 1):
-        if line.strip():
-            rows.append(row(number, _parsed(path, number, line)))
-    return Rows(tuple(rows), hashlib.sha256(data).hexdigest())
+def from_file(
+    path: Path, columns: Mapping[str, str] = MappingProxyType({}), split: str = ""
+) -> Rows:
+    """The rows of a file or folder (`data_files.read`), their columns named as `columns` says and
+    else as `layouts` recognises. Raises BadTask."""
+    return laid_out(read(path, split), columns)
+
+
+def laid_out(found: RawRows, columns: Mapping[str, str]) -> Rows:
+    """Rows as they were read, checked. Raises BadTask naming the row."""
+    layout = layout_of(found.rows, columns)
+    return Rows(tuple(row(number, raw, layout) for number, raw in found.rows), found.digest, layout)
 
 
 def from_values(values: Iterable[Any]) -> Rows:
@@ -67,12 +81,14 @@ def from_values(values: Iterable[Any]) -> Rows:
     )
 
 
-def row(number: int, raw: Mapping[str, Any]) -> Row:
+def row(number: int, raw: Mapping[str, Any], layout: Layout = OWN) -> Row:
     """A checked row. `prompt` is text or, as `messages`, a chat; `answer` text or a number; `level`
     a whole number from 1. The answer that a chat ends with is not part of the question: it is what
     supervised steps imitate, and the answer of a row without one. Raises BadTask naming the row."""
-    asked = raw["prompt"] if raw.get("prompt") is not None else raw.get("messages")
+    asked = layout.get(raw, "prompt")
     messages = _messages(number, asked) if isinstance(asked, Sequence) else ()
+    if messages and layout.name == "ShareGPT":
+        messages = _with_system(number, raw.get("system"), messages)
     shown = ""
     if messages and messages[-1]["role"] == "assistant":
         messages, shown = messages[:-1], messages[-1]["content"]
@@ -81,74 +97,119 @@ def row(number: int, raw: Mapping[str, Any]) -> Row:
                 f"row {number} holds an answer and no question", "put a message before it"
             )
     if not isinstance(asked, str) and not messages:
-        raise BadTask(f"row {number} has no `prompt`", "give each row a text or a list of messages")
+        raise BadTask(
+            f"row {number} has no `{layout.columns.get('prompt', 'prompt')}`",
+            "give each row a text or a list of messages",
+        )
     text = asked if isinstance(asked, str) else "\n".join(m["content"] for m in messages)
     if not text:
         raise BadTask(f"row {number} has an empty prompt", "write a question, or drop the row")
-    answer = _answer(number, raw.get("answer")) or shown.strip()
-    try:
-        json.dumps(dict(raw), ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        problem = f"row {number} holds half of a surrogate pair"
-        raise BadTask(problem, "write the whole character") from None
-    except ValueError:
-        problem = f"row {number} holds a number that is not finite (NaN, Infinity, 1e999)"
-        raise BadTask(problem, "write null, or drop the row") from None
+    answer, solution = _answers(number, raw, layout)
+    worked = _text(number, "demonstration", layout.get(raw, "demonstration"))
+    _check_values(number, raw)
     return Row(
         prompt=text,
-        answer=answer,
-        level=_level(number, raw.get("level", 1)),
+        answer=answer or shown.strip(),
+        level=_level(
+            number,
+            1
+            if "level" not in raw and not layout.columns.get("level")
+            else layout.get(raw, "level"),
+        ),
         number=number,
         messages=messages,
         shown=shown,
-        columns={name: value for name, value in raw.items() if name not in _QUESTION},
+        worked=worked or solution,
+        columns={name: value for name, value in raw.items() if name not in HOUSE},
     )
 
 
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys differ. Raises ValueError: of two values JSON says not which counts."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r} stands twice")
-    return found
-
-
-def _parsed(path: Path, number: int, line: bytes) -> Mapping[str, Any]:
+def _check_values(number: int, raw: Mapping[str, Any]) -> None:
     try:
-        value = json.loads(line, object_pairs_hook=_once_each)
+        json.dumps(dict(raw), ensure_ascii=False, allow_nan=False, default=str).encode()
+    except UnicodeEncodeError:
+        problem = f"row {number} holds half of a surrogate pair"
+        raise BadTask(problem, "write the whole character") from None
     except (ValueError, RecursionError) as error:
-        raise BadTask(f"{path.name} line {number} is not JSON ({error})", "correct it") from None
-    if not isinstance(value, dict):
-        raise BadTask(f"{path.name} line {number} is not a JSON object", 'write {"prompt": …, …}')
-    return value
+        deep = isinstance(error, RecursionError)
+        problem = (
+            "is nested too deep"
+            if deep
+            else "holds a number that is not finite (NaN, Infinity, 1e999)"
+        )
+        raise BadTask(f"row {number} {problem}", "write null, or drop the row") from None
 
 
 def _messages(number: int, asked: Sequence[Any]) -> Messages:
-    if isinstance(asked, str):
+    if isinstance(asked, str | bytes):
         return ()
-    for message in asked:
-        fits = isinstance(message, Mapping) and {"role", "content"} <= message.keys()
-        if not fits or not isinstance(message["content"], str):
-            raise BadTask(
-                f"row {number} holds a message that is none",
-                'write each as {"role": "user", "content": "…"}',
-            )
-    return tuple(asked)
+    return tuple(_message(number, message) for message in asked)
 
 
-def _answer(number: int, answer: Any) -> str:
-    if answer is None:
+def _message(number: int, message: Any) -> Mapping[str, str]:
+    """A message as chat templates read one, without the nulls that tables put in the place of what
+    it does not hold."""
+    if isinstance(message, Mapping):
+        held = {name: value for name, value in message.items() if value is not None}
+        if {"role", "content"} <= held.keys() and _are_text(held["role"], held["content"]):
+            return held
+        if {"from", "value"} <= held.keys() and _are_text(held["from"], held["value"]):
+            if role := _SPEAKERS.get(held["from"]):
+                return {"role": role, "content": held["value"]}
+            problem = f"row {number} holds a message from {held['from']!r}"
+            raise BadTask(problem, f"known: {', '.join(_SPEAKERS)}; or drop the row")
+    raise BadTask(
+        f"row {number} holds a message that is none",
+        'write each as {"role": "user", "content": "…"}',
+    )
+
+
+def _are_text(*values: object) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _with_system(number: int, system: Any, messages: Messages) -> Messages:
+    """The messages behind the text of a column `system`, which some ShareGPT files have."""
+    if not system:
+        return messages
+    if not isinstance(system, str) or messages[0]["role"] == "system":
+        raise BadTask(f"row {number} has a second system message", "keep one of the two")
+    return ({"role": "system", "content": system}, *messages)
+
+
+def _answers(number: int, raw: Mapping[str, Any], layout: Layout) -> tuple[str, str]:
+    """The answer, and the worked solution that it was cut from, if it was."""
+    value = layout.get(raw, "answer") if not layout.rivals else None
+    if layout.columns.get("answer") == VERL and isinstance(value, list | dict):
+        return "", ""  # for a reward of the user's own, which gets it as it is
+    text = _text(number, "answer", value)
+    if not layout.cut:
+        return text, ""
+    found = MARKED.search(text)
+    return (found[1] if found else ""), text
+
+
+def _text(number: int, what: str, value: Any) -> str:
+    """A value of a row as text. Raises BadTask for what is neither text nor a finite number."""
+    if value is None:
         return ""
-    if isinstance(answer, bool) or not isinstance(answer, str | int | float):
-        raise BadTask(f"row {number}: its answer is {type(answer).__name__}", "write text")
-    if isinstance(answer, float) and answer.is_integer():  # 72.0 is what pandas makes of 72
-        return str(int(answer))
-    return str(answer)
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise BadTask(f"row {number}: its {what} is {type(value).__name__}", "write text")
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise BadTask(f"row {number}: its {what} is {value}", "write text")
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(value, float) and value.is_integer():  # 72.0 is what pandas makes of 72
+        return str(int(value))
+    return str(value)
 
 
 def _level(number: int, level: Any) -> int:
+    if isinstance(level, str) and level.isascii() and level.isdigit() and len(level) < 10:
+        level = int(level)  # CSV holds nothing but text
+    if isinstance(level, float) and level.is_integer():
+        level = int(level)
     if isinstance(level, bool) or not isinstance(level, int) or level < 1:
         raise BadTask(
             f"row {number}: level {level!r} is not a whole number of at least 1", "correct it"

@@ -21,6 +21,20 @@ class Score:
     correct: bool | None
 
 
+class Answer(str):
+    """A completion as text, with its tokens, and the version of the policy that it was sampled
+    from: the number of batches behind it."""
+
+    tokens: tuple[int, ...]
+    version: int
+
+    def __new__(cls, text: str, tokens: Sequence[int], version: int) -> "Answer":
+        made = super().__new__(cls, text)
+        made.tokens = tuple(tokens)
+        made.version = version
+        return made
+
+
 class Task(Protocol):
     """Training problems without end, a fixed list of held-out ones, and a judge."""
 
@@ -30,6 +44,11 @@ class Task(Protocol):
     @property
     def digest(self) -> str:
         """sha256 of the user's files; empty for a built-in task, whose code is the product's."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What had to be decided about the user's files, a line each."""
         ...
 
     @property
@@ -61,7 +80,8 @@ class Task(Protocol):
         ...
 
     def score(self, problem: Problem, completions: Sequence[str]) -> list[Score]:
-        """One score a completion. Raises RewardFailed where the user's function fails."""
+        """One score a completion; an `Answer` brings its tokens along. Raises RewardFailed where
+        the user's function fails."""
         ...
 
     def check(self, tokenizer: Any, config: TrainConfig, limit: Limit = NO_LIMIT) -> None:

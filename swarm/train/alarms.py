@@ -16,7 +16,8 @@ from typing import Any
 from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.records import Episode
-from swarm.tasks.refs import CORRECT_FROM, own_ref
+from swarm.tasks.checkers import CHECKERS
+from swarm.tasks.refs import CORRECT_FROM, MIXTURE, code_ref, own_ref
 
 Row = Mapping[str, Any]  # one line of metrics.jsonl
 
@@ -81,9 +82,15 @@ def alarms(rows: Sequence[Row], config: TrainConfig, *, ended: bool = False) -> 
 
 def counted(task: TaskSettings) -> str:
     """Which answers `eval/acc` counts as right, in words."""
-    own = own_ref(task.ref)
+    own, beside = own_ref(task.ref), code_ref(task.reward)
+    if task.ref == MIXTURE:
+        return "the right answers of each source"
     if own is None:
         return f"the right answers of {task.ref}"
+    if beside is not None:
+        return f"answers with a reward of {CORRECT_FROM:g} or more from {beside.path.name}"
+    if task.reward in CHECKERS:
+        return CHECKERS[task.reward].counts
     if own.function is None:
         return "answers that equal the row's `answer`, white space around them aside"
     return (

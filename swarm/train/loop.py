@@ -3,6 +3,7 @@ checkpoint. `swarm.train.run` has the batches.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from swarm.config.train import TrainConfig
@@ -57,6 +58,8 @@ def train(
     folder = folder.absolute()  # the user's code may change the working folder
     with owned(folder) as ownership:
         beginning = begin(config, folder, resume_from, checkpoints, restart)
+        said = tuple(("data", {"text": note}) for note in task.notes)
+        beginning = replace(beginning, events=(*said, *beginning.events))
         if on_begin is not None:
             on_begin()
         run = Run(config, task, ownership, beginning, on_step, on_alarm)

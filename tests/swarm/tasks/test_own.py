@@ -56,6 +56,16 @@ class TestPrompts:
         problem = task.evaluation(1)[0]
         assert TOKENIZER.decode(task.encode(TOKENIZER, problem)) == problem.prompt
 
+    def test_one_message_of_a_users_is_its_text(self, tmp_path: Path) -> None:
+        rows = [{**row, "prompt": [{"role": "user", "content": row["prompt"]}]} for row in SUMS]
+        task = own(written(tmp_path, rows))
+        task.check(TOKENIZER, TrainConfig())
+        problem = task.evaluation(1)[0]
+        assert TOKENIZER.decode(task.encode(TOKENIZER, problem)) == problem.prompt
+        rows[4]["prompt"] = [{"role": "system", "content": "a"}]
+        with pytest.raises(BadTask, match="row 5 is a chat"):
+            own(written(tmp_path, rows)).check(TOKENIZER, TrainConfig())
+
     @pytest.mark.parametrize("key", ["prompt", "messages"])
     def test_a_chat_template_is_applied(self, tmp_path: Path, key: str) -> None:
         tokenizer = build_tokenizer()
@@ -81,7 +91,7 @@ class TestPrompts:
             ({"demonstration": "E"}, {"warmup.steps": 1}, "cannot write 'E'"),
             ({}, {"data.order": "easy_first"}, "data.order: easy_first needs rows of several"),
             ({}, {"data.order": "by_signal"}, "data.order: by_signal needs rows of several"),
-            ({"prompt": [{"role": "user", "content": "a"}]}, {}, "row 5 is a chat"),
+            ({"prompt": [{"role": "user", "content": "a"}] * 2}, {}, "row 5 is a chat of several"),
         ],
     )
     def test_what_a_model_cannot_be_asked_is_refused(

@@ -11,7 +11,7 @@ class TestRefs:
         assert is_own("a/b.py:make")
         assert not is_own("reverse")
         assert not is_own("mine.py")
-        assert rewards("data.jsonl") == ("exact",)
+        assert rewards("data.jsonl") == ("exact", "number", "choice", "math")
         assert rewards("mine.py:make") == ("own",)
 
     def test_paths_become_absolute_and_names_stay(self, tmp_path: Path) -> None:

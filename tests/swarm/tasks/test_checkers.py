@@ -1,0 +1,105 @@
+"""Answers compared as numbers, choices and mathematics."""
+
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from support.own_tasks import own, written
+
+from swarm.errors import BadTask
+from swarm.tasks.checkers import CHECKERS, chosen_letter, last_number
+from swarm.tasks.math_check import Comparer
+from swarm.tasks.own_rows import row
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("The answer is $1,234.50.", "1234.5"),
+        ("18%", "18"),
+        ("3+4=7, so\n#### 72", "72"),
+        ("\\boxed{-\\frac{3}{4}} of 12", "-3/4"),
+        ("\\boxed{1{,}000}", "1000"),
+        ("10-5", "5"),
+        ("x = -5", "-5"),
+        ("\u22125 degrees", "-5"),
+        ("5kg", "5"),
+        ("about 1e3", "1000"),
+        ("1/2", "1/2"),
+        ("1/0", None),
+        ("9" * 500, None),
+        ("no number", None),
+        ("", None),
+    ],
+)
+def test_the_last_number(text: str, number: str | None) -> None:
+    assert last_number(text) == (None if number is None else Fraction(number))
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("B", "B"),
+        ("(c)", "C"),
+        ("The answer is (D).", "D"),
+        ("A dog barks; the answer: b", "B"),
+        ("B) because A is wrong", "B"),
+        ("I think it is C", "C"),
+        ("\\boxed{\\text{E}}", "E"),
+        ("Answer: **C**", "C"),
+        ("the answer is a bit unclear", None),
+        ("A dog", None),
+        ("F", None),
+    ],
+)
+def test_the_letter_chosen(text: str, letter: str | None) -> None:
+    assert chosen_letter(text) == letter
+
+
+@pytest.mark.parametrize(
+    ("reward", "answer", "why"),
+    [
+        ("number", "seven", "holds no number"),
+        ("number", "3 or 4", "holds 2 numbers"),
+        ("choice", "BC", "is no letter A to E"),
+    ],
+)
+def test_an_answer_that_cannot_be_compared_with_names_its_row(
+    tmp_path: Path, reward: str, answer: str, why: str
+) -> None:
+    good = {"number": "7", "choice": "B"}[reward]
+    rows = [{"prompt": f"{n}?", "answer": good} for n in range(60)]
+    path = written(tmp_path, [*rows, {"prompt": "last?", "answer": answer}])
+    with pytest.raises(BadTask, match=f"task.reward: row 61: its answer '{answer}' {why}"):
+        own(path, reward=reward)
+    written(tmp_path, rows)
+    task = own(path, reward=reward)
+    assert [score.reward for score in task.score(task.evaluation(1)[0], [f"({good})", "x"])] == [
+        1.0,
+        0.0,
+    ]
+
+
+class TestMathematics:
+    def test_equality(self) -> None:
+        same = CHECKERS["math"]
+        asked = row(1, {"prompt": "?", "answer": "\\frac{1}{2}"})
+        found = same(asked, ["it is $0.5$", "\\boxed{\\frac{2}{4}}", "$2$", "", "\ud800"])
+        assert [score.correct for score in found] == [True, True, False, False, False]
+
+    def test_what_takes_forever_is_not_equal_and_ends(self) -> None:
+        """math-verify's own limit is a signal, which C code does not hear, on the main thread."""
+        comparer, found = Comparer(limit=2.0), []
+
+        def compare() -> None:
+            found.append(comparer.same("3", "$9^{9^{9^{9}}}$"))
+            found.append(comparer.same("3", "$3$"))
+
+        began = time.monotonic()
+        thread = threading.Thread(target=compare)
+        thread.start()
+        thread.join()
+        assert found == [False, True]
+        assert time.monotonic() - began < 20
