@@ -17,6 +17,7 @@ FACTORS = (
             std normalization, advantage normalization, advantage scaling, advantage whitening,
             normalize advantages, normalizing the advantages, normalizing group advantages,
             normalizing rewards, reward normalization, whiten advantages, whitening advantages,
+            whitening of advantages, whitening,
             dividing by std, dividing by the std, dividing by the group std, dividing by group std,
             divide by std, divide by the std, divide by the group std, sigma, difficulty bias
         """,
@@ -25,6 +26,7 @@ FACTORS = (
             "group_std": "group level std",
             "batch_std": "batch std, batch level std, batch standard deviation, global std",
         },
+        hints={"none": "centering, centring, centred, centered"},
         expected=(
             "Dividing by the group std weights very easy and very hard prompts more; without it "
             "accuracy is about equal. Group mean with batch std is reported as the robust choice."

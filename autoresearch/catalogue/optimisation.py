@@ -25,7 +25,8 @@ FACTORS = (
         two=("constant", "cosine"),
         aliases="""
             lr schedule, lr scheduler, learning rate schedule, learning rate scheduler,
-            learning rate decay, lr decay, annealing, decaying the learning rate
+            learning rate decay, lr decay, annealing, decaying the learning rate,
+            anneal the learning rate, annealing the learning rate, lr annealing, decay the lr
         """,
         words={
             "constant": "constant lr, constant learning rate, constant schedule",

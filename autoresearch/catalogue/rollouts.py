@@ -21,9 +21,10 @@ FACTORS = (
         aliases="""
             group size, groupsize, size of the group, num generations, number of generations,
             generations per prompt, samples per prompt, rollouts per prompt, completions per prompt,
-            responses per prompt, answers per prompt
+            responses per prompt, answers per prompt, groups of, larger groups, larger group,
+            bigger groups, bigger group, smaller groups, smaller group
         """,
-        symbols=("g",),
+        symbols=("g", "k"),
         units=("generations", "samples", "completions", "responses", "answers"),
         expected="At equal rollouts groups of 2 come close to 16; hard prompts want larger groups.",
         source="arXiv:2510.00977",
@@ -41,8 +42,10 @@ FACTORS = (
         bounds=(1, 65_536),
         aliases="""
             batch size, batchsize, rollout batch size, rollouts per batch, rollouts per step,
-            number of rollouts, train batch size, prompts per batch, large batches, larger batches
+            number of rollouts, train batch size, large batches, larger batches,
+            batch of, batches of
         """,
+        symbols=("bs", "batch"),
         units=("rollouts", "episodes"),
         expected="Larger batches cut gradient noise with falling returns.",
         source="arXiv:1812.06162",
@@ -78,9 +81,10 @@ FACTORS = (
         aliases="""
             max length, maximum length, max tokens, max new tokens, max completion length,
             max response length, generation length, generation budget, token budget, context length,
-            truncation, overlong
+            length budget, answer length budget, response length budget, response budget,
+            answer budget, length limit, token limit, context, context window, truncation
         """,
-        everyday="truncation",
+        everyday="truncation, context",
         units=("tokens",),
         expected="A tight budget truncates right answers and teaches brevity.",
         source="arXiv:2503.14476",
@@ -101,7 +105,12 @@ FACTORS = (
             off policy lag, policy lag, lag, async, asynchronous, async rl, asynchronous rl,
             asynchronous training, async training
         """,
-        words={0: "synchronous, on policy, fully on policy"},
+        words={
+            0: """
+                synchronous, sync, synchronous rl, sync rl, synchronous training, on policy,
+                fully on policy
+            """
+        },
         everyday="lag, async",
         units=("steps", "versions", "updates"),
         expected="Graceful at first, then collapse; clipped ratios widen the safe range.",
@@ -118,7 +127,8 @@ FACTORS = (
             difficulty filter, difficulty filtering, filtering by difficulty, group filter,
             group filtering, zero variance filtering, zero variance groups, zero std groups,
             zero advantage groups, dropping zero variance, dropping easy prompts, filtering prompts,
-            filtering out prompts, prompt filtering, online filtering
+            filtering out prompts, prompt filtering, online filtering,
+            filtering out zero variance groups
         """,
         words={
             "none": "no filter, without filtering",
@@ -151,6 +161,7 @@ FACTORS = (
             "easy_first": "easy first, easy to hard order",
             "by_signal": "by signal, by difficulty, difficulty sampler, difficulty sampling",
         },
+        hints={"uniform": "random"},
         everyday="curriculum",
         expected="Faster start; the asymptote is about the same.",
         source="arXiv:2504.03380",
@@ -162,11 +173,11 @@ FACTORS = (
         sets=("task.reward",),
         levels=("exact", "partial"),
         aliases="""
-            reward shaping, shaped reward, dense reward, reward design, reward function, reward type
+            reward shaping, reward design, reward function, reward type
         """,
         words={
-            "exact": "exact match reward, exact reward, binary reward, sparse reward",
-            "partial": "partial credit, partial reward",
+            "exact": "exact match reward, exact match, exact reward, binary reward, sparse reward",
+            "partial": "partial credit, partial reward, shaped reward, dense reward",
             "format": "format reward, format only reward",
             "proxy": """
                 proxy, proxy reward, reward hacking, reward hacked, hack the reward,

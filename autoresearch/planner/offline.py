@@ -4,16 +4,23 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from autoresearch.catalogue import name_of
-from autoresearch.planner.course import course
+from autoresearch.planner.course import course, refuse_too_long
 from autoresearch.planner.seam import Question
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import AskedFactor, Intent
-from autoresearch.topic.parse import Named, ParsedTopic, refuse_unsupported
-from autoresearch.topic.playbook_for import SWEEP, phrase_span, playbook_for
-from autoresearch.topic.read import Reading, read
-from autoresearch.topic.words import canonical, number
+from autoresearch.topic.judge import is_paired
+from autoresearch.topic.parse import Named, ParsedTopic
+from autoresearch.topic.playbook_for import SWEEP, phrase_span, playbook_for, text_of
+from autoresearch.topic.read import Reading, judged, read
+from autoresearch.topic.words import canonical, number, words
 from swarm.config.base import JsonValue
+from swarm.errors import Refusal
+
+_LENGTH = "max_length"
+#: Settings that act in one algorithm alone.
+_BELONGS = {"algorithm.value.": "ppo", "algorithm.beta": "dpo"}
+_CROSSED = "the levels are crossed: every combination is an arm, not only those that are named"
 
 
 def intent_of(question: Question) -> Intent:
@@ -22,15 +29,27 @@ def intent_of(question: Question) -> Intent:
     Raises Refusal for a topic that nothing fits (it names the nearest playbooks), and for one that
     says what no study can honour.
     """
-    reading = read(question.options.topic, _units(question))
+    own_topic = _is_own(question)
+    reading = read(question.options.topic, own=own_topic)
     parsed = reading.parsed
     run = course(reading, question.options)
+    unused = () if own_topic else judged(reading, _units(question))
     playbook, broken = _playbook(reading, question)
+    if not parsed.treatments:  # found by its words, which are used then
+        found_by = text_of(playbook)
+        unused = tuple(word for word in unused if not set(words(word)) & set(found_by))
     own = {listed.name for listed in playbook.factors}
     chosen = question.options.playbook is not None
     asked = [named for named in parsed.treatments if not chosen or named.factor in own or not own]
     aside = [named.factor for named in parsed.treatments if named not in asked]
     tested, fixed = _by_path(reading, bool(asked))
+    algorithm, implied = _algorithm(reading)
+    held = {**{named.factor: named.levels[0] for named in parsed.fixed}, **fixed, **run.held}
+    levels = [level for named in asked if named.factor == _LENGTH for level in named.levels]
+    refuse_too_long(
+        question.options.model or run.model or playbook.model,
+        [*levels, *([held[_LENGTH]] if _LENGTH in held else [])],
+    )
     return Intent(
         topic=question.options.topic,
         playbook=playbook.id,
@@ -47,26 +66,25 @@ def intent_of(question: Question) -> Intent:
             *tested,
             *run.factors,
         ),
-        held={**{named.factor: named.levels[0] for named in parsed.fixed}, **fixed, **run.held},
-        algorithm=parsed.algorithm,
+        held=held,
+        algorithm=algorithm,
         model=run.model,
         task=run.task,
+        reward=run.reward,
         evaluation=run.evaluation,
-        eval_every=reading.circumstances.eval_every,
+        eval_every=reading.circumstances.measured.every,
         steps=reading.circumstances.steps,
         seeds=reading.circumstances.seeds,
+        seed=reading.circumstances.seed or 0,
         budget_seconds=reading.circumstances.budget_seconds,
         metric=run.metric or (None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric),
         parameters=dict(_parameters(playbook, parsed)),
         left_aside=(
-            *(f"{name.upper()} is not a preset of this trainer" for name in parsed.unsupported),
             *(f"{name} is named but not under test in {playbook.id}" for name in aside),
             *run.notes,
-            *(
-                [f"words that are not used: {', '.join(reading.not_used)}"]
-                if reading.not_used
-                else []
-            ),
+            *implied,
+            *([_CROSSED] if is_paired(parsed) and len(asked) > 1 else []),
+            *([f"not used: {', '.join(unused)}"] if unused else []),
             *broken,
         ),
         known=_known(question, own, asked),
@@ -82,6 +100,32 @@ def _units(question: Question) -> set[str]:
         for parameter in playbook.params.values()
         for word in parameter.words
     }
+
+
+def _algorithm(reading: Reading) -> tuple[str | None, list[str]]:
+    """The preset that is meant, named or implied by a setting of its own, and what to say of it.
+    Raises Refusal for such a setting under another preset."""
+    named = reading.parsed.algorithm
+    for path in (each.path for each in reading.paths):
+        needs = next((p for start, p in _BELONGS.items() if path.startswith(start)), None)
+        if needs is None or needs == named:
+            continue
+        if named is not None:
+            step = f"ask about it in {needs.upper()}"
+            raise Refusal("topic", f"{path} does nothing in {named.upper()}", step)
+        return needs, [f"{path} belongs to {needs.upper()}, which every arm takes"]
+    return named, []
+
+
+def _is_own(question: Question) -> bool:
+    """Whether the topic is, word for word, one that a playbook gives as its own."""
+    said = words(question.options.topic)
+    known = [info.playbook for info in question.library.infos() if info.playbook]
+    return any(
+        said == words(text)
+        for playbook in known
+        for text in (*playbook.match.topics, playbook.title, playbook.question)
+    )
 
 
 def _by_path(reading: Reading, others: bool) -> tuple[list[AskedFactor], dict[str, JsonValue]]:
@@ -116,7 +160,6 @@ def _playbook(reading: Reading, question: Question) -> tuple[Playbook, list[str]
     tested = [path for path in reading.paths if len(path.levels) > 1 or not parsed.treatments]
     if question.options.levels or tested or len(reading.circumstances.precisions) > 1:
         return checked(library, SWEEP), []
-    refuse_unsupported(parsed)
     infos = library.infos()
     playbook = playbook_for(parsed, [info.playbook for info in infos if info.playbook])
     broken = [f"left out: {info.problem}" for info in infos if info.problem]
@@ -137,6 +180,7 @@ def _parameters(playbook: Playbook, parsed: ParsedTopic) -> Iterator[tuple[str, 
             number(word)
             for place, (word, unit) in enumerate(pairwise(parsed.words))
             if unit in units and place + 1 not in parsed.covered and number(word) is not None
+            if place not in parsed.numbers
         ]
         if typed and typed[0]:
             yield name, typed[0]

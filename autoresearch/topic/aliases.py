@@ -34,11 +34,11 @@ class Mention:
 
 def vocabulary() -> frozenset[str]:
     """Every word that names a factor, a level or a metric."""
-    return frozenset(word for alias in _aliases() for word in alias.words)
+    return frozenset(word for alias in aliases() for word in alias.words)
 
 
 @cache
-def _aliases() -> tuple[Alias, ...]:
+def aliases() -> tuple[Alias, ...]:
     """All aliases, longest first; among equals strong before weak."""
     found = [
         Alias(tuple(words(alias)), metric=metric.name)
@@ -63,7 +63,7 @@ def find_mentions(text: Sequence[str]) -> list[Mention]:
     """The aliases in a text, in order of appearance. A longer one takes its words before others."""
     taken = [False] * len(text)
     found = []
-    for alias in _aliases():
+    for alias in aliases():
         width = len(alias.words)
         for start in range(len(text) - width + 1):
             end = start + width

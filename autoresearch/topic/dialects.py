@@ -4,11 +4,8 @@ values, said in the catalogue's words.
 A value of None has no counterpart here: it is refused by name.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-from swarm.errors import Refusal
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ _AGGREGATION = Key(
         "grpo": "sequence mean",
         "dr_grpo": "fixed length",
         "dapo": "token mean",
-        "bnpo": "token mean",
+        "bnpo": None,
         "token-mean": "token mean",
         "seq-mean-token-mean": "sequence mean",
         "seq-mean-token-sum": None,
@@ -66,6 +63,7 @@ _ESTIMATOR = Key(
         "grpo_passk": None,
     },
 )
+_NO_KL: Mapping[str, str | None] = dict.fromkeys(["k1", "kl", "abs", "full"])
 _KL = Key("kl coefficient")
 _CLIP = Key("clip range")
 _HIGH = Key("clip higher")
@@ -73,10 +71,22 @@ _GROUP = Key("group size")
 _EPOCHS = Key("updates per batch")
 _LENGTH = Key("max tokens")
 _ENTROPY = Key("entropy coefficient")
+_FILTER = Key("group filtering", _switch("no filter", "dynamic sampling"))
 _RANK, _ALPHA, _RATE = Key("lora rank"), Key("lora alpha"), Key("learning rate")
 _LAG = Key("staleness")
 _TRUNCATED = Key(absent="rollouts are drawn from the policy itself, without truncation")
-_LOW = Key(absent="set algorithm.clip_low with --factor or --set")
+_LOW = Key("algorithm.clip_low")
+_PROMPTS = Key(
+    absent="it counts prompts; here a batch is counted in rollouts, prompts times group size: say "
+    "'rollouts per batch 128 vs 256'"
+)
+_MINI = Key(absent="it is a size; here minibatches are counted: say 'minibatches 1 vs 4'")
+_OVERLONG = Key(
+    absent="the penalty is set by algorithm.overlong_buffer, the share of the budget that it "
+    "covers: say 'algorithm.overlong_buffer 0 vs 0.2'"
+)
+_REFERENCE = Key(absent="the reference stays where the run begins")
+_VALUE = "it belongs to PPO's value head"
 _MICRO = Key(absent="micro-batches change no result here; the batch is batch.rollouts")
 
 KEYS: Mapping[str, Key] = {
@@ -109,14 +119,36 @@ KEYS: Mapping[str, Key] = {
             "linear": "linear schedule",
             "cosine": "cosine schedule",
             "constant_with_warmup": None,
+            "polynomial": None,
+            "cosine_with_restarts": None,
+            "cosine_with_min_lr": None,
+            "inverse_sqrt": None,
         },
     ),
     "warmup_ratio": Key(absent="warm-up is in steps: say 'lr warmup of N steps'"),
     "max_grad_norm": Key("max grad norm"),
     "adam_beta1": Key("adam beta1"),
     "adam_beta2": Key("adam beta2"),
-    "ref_model_sync_steps": Key(absent="the reference stays where the run begins"),
-    "sync_ref_model": Key(absent="the reference stays where the run begins"),
+    "ref_model_sync_steps": _REFERENCE,
+    "ref_model_mixup_alpha": _REFERENCE,
+    "sync_ref_model": _REFERENCE,
+    "steps_per_generation": _MINI,
+    "generation_batch_size": _PROMPTS,
+    "delta": Key(absent="there is no second clip: ask about the clip range"),
+    "use_bias_correction_kl": Key("kl estimator", _switch("k3", None)),
+    "vllm_importance_sampling_correction": Key(
+        "off policy correction", _switch("no correction", "tis")
+    ),
+    "top_entropy_quantile": Key(absent="all trained tokens count; ask about the entropy bonus"),
+    "reward_weights": Key(absent="combine rewards in one of your own: --reward file.py:function"),
+    "lora_dropout": Key(absent="adapters have no dropout: ask about rank or alpha"),
+    "lora_target_modules": Key("lora targets", {"all-linear": "all linear"}),
+    "min_p": _TRUNCATED,
+    "repetition_penalty": _TRUNCATED,
+    "eval_temperature": Key("evaluation temperature"),
+    "num_warmup_steps": Key("lr warmup steps"),
+    "warmup_steps": Key("lr warmup steps"),
+    "save_steps": Key(absent="checkpoints change nothing that is learned"),
     "use_vllm": Key(absent="rollouts are sampled by the trainer's own engine"),
     "lora_r": _RANK,
     # verl
@@ -124,8 +156,9 @@ KEYS: Mapping[str, Key] = {
     "kl_loss_coef": _KL,
     "kl_coef": _KL,
     "kl_ctrl.kl_coef": _KL,
-    "use_kl_loss": Key("kl coefficient", _switch("no kl", "kl loss")),
+    "use_kl_loss": Key("kl coefficient", _switch("0", "0.001")),
     "use_kl_in_reward": Key("kl placement", _switch("kl in the loss", "kl in the reward")),
+    "kl_penalty": Key("kl estimator", {"k2": "k2", "mse": "k2", "low_var_kl": "k3", **_NO_KL}),
     "kl_loss_type": Key(
         "kl estimator",
         {
@@ -133,11 +166,10 @@ KEYS: Mapping[str, Key] = {
             "mse": "k2",
             "k3": "k3",
             "low_var_kl": "k3",
-            "k1": None,
-            "kl": None,
-            "abs": None,
+            **_NO_KL,
         },
     ),
+    "kl_estimator": Key("kl estimator", {"k2": "k2", "k3": "k3", **_NO_KL}),
     "clip_ratio": _CLIP,
     "cliprange": _CLIP,
     "clip_ratio_high": _HIGH,
@@ -148,23 +180,45 @@ KEYS: Mapping[str, Key] = {
     "norm_adv_by_std_in_grpo": Key("advantage std", _switch("no std", "group level std")),
     "entropy_coeff": _ENTROPY,
     "ppo_epochs": _EPOCHS,
-    "ppo_mini_batch_size": Key(absent="say how many: 'minibatches 1 vs 4'"),
+    "ppo_mini_batch_size": _MINI,
+    "mini_batch_size": _MINI,
+    "minibatch_size": _MINI,
     "ppo_micro_batch_size": _MICRO,
     "ppo_micro_batch_size_per_gpu": _MICRO,
-    "train_batch_size": Key("prompts per batch"),
+    "train_batch_size": _PROMPTS,
+    "gen_batch_size": _PROMPTS,
+    "prompts_per_batch": _PROMPTS,
+    "value.gamma": Key("algorithm.value.gamma"),
+    "gamma": Key("algorithm.value.gamma"),
+    "lam": Key("algorithm.value.lam"),
+    "lambd": Key("algorithm.value.lam"),
+    "lambda": Key("algorithm.value.lam"),
+    "gae_lambda": Key("algorithm.value.lam"),
+    "vf_coef": Key(absent=f"{_VALUE}, which has its own optimizer: algorithm.value.head_lr"),
+    "cliprange_value": Key("algorithm.value.clip"),
+    "value_clip": Key("algorithm.value.clip"),
+    "critic_learning_rate": Key("algorithm.value.head_lr"),
+    "whiten_rewards": Key("advantage std", _switch("no std", "batch std")),
+    "overlong_buffer.len": _OVERLONG,
+    "overlong_buffer.enable": _OVERLONG,
+    "overlong_buffer.penalty_factor": Key("algorithm.overlong_factor"),
+    "overlong_buffer_len": _OVERLONG,
+    "overlong_penalty": _OVERLONG,
+    "tis_imp_ratio_cap": Key("algorithm.correction.high"),
     "max_response_length": _LENGTH,
-    "filter_groups": Key("group filtering", _switch("no filter", "dynamic sampling")),
+    "filter_groups": _FILTER,
+    "filter_groups.enable": _FILTER,
     # OpenRLHF
     "n_samples_per_prompt": _GROUP,
     "init_kl_coef": _KL,
     "eps_clip": _CLIP,
     "eps_clip_low_high": Key(absent="ask about 'clip higher', or set algorithm.clip_low"),
     "advantage_estimator": _ESTIMATOR,
-    "rollout_batch_size": Key("prompts per batch"),
+    "rollout_batch_size": _PROMPTS,
     "generate_max_len": _LENGTH,
     "use_kl_estimator_k3": Key("kl estimator", _switch("k2", "k3")),
     "actor_learning_rate": _RATE,
-    "dynamic_filtering": Key("group filtering", _switch("no filter", "dynamic sampling")),
+    "dynamic_filtering": _FILTER,
     # prime-rl, Tinker
     "max_async_level": _LAG,
     "async_level": _LAG,
@@ -172,8 +226,10 @@ KEYS: Mapping[str, Key] = {
     "max_off_policy_steps": _LAG,
     "rollouts_per_example": _GROUP,
     "group_size": _GROUP,
-    "groups_per_batch": Key("prompts per batch"),
-    "seq_len": _LENGTH,
+    "groups_per_batch": _PROMPTS,
+    "seq_len": Key(absent="it counts prompt and answer; say how long answers are: 'max tokens 64'"),
+    "rollouts_per_prompt": _GROUP,
+    "kl_penalty_coef": _KL,
     "lora_rank": _RANK,
     "lora_alpha": _ALPHA,
     "learning_rate": _RATE,
@@ -184,58 +240,3 @@ KEYS: Mapping[str, Key] = {
     "top_p": _TRUNCATED,
     "top_k": _TRUNCATED,
 }
-
-_SECTIONS = (
-    "actor_rollout_ref actor rollout algorithm trainer data optim config args critic ref ppo grpo"
-)
-_PREFIX = rf"(?:--)?(?:(?:{_SECTIONS.replace(' ', '|')})\.)*"
-_NAMES = "|".join(sorted(map(re.escape, KEYS), key=len, reverse=True))
-_KEY = re.compile(rf"(?<![\w.]){_PREFIX}(?P<key>{_NAMES})(?![\w.])(?P<equals>\s*[=:])?")
-#: Behind a key: more values than one.
-_SEVERAL = re.compile(r"\b(?:vs|versus|or|against|than)\b|[,/]\s*[\d.]")
-#: A value in a topic: a word, a number, a quoted name.
-_VALUE = re.compile(r"""["']?(?P<value>[A-Za-z_][\w-]*|(?<![\w.])[01](?![\w.]))["']?""")
-
-
-def in_own_words(topic: str) -> str:
-    """The topic with the settings of other trainers in the catalogue's words. Raises Refusal for a
-    setting or a value that has no counterpart."""
-    keys = [m for m in _KEY.finditer(topic) if "_" in m["key"] or "." in m["key"] or m["equals"]]
-    ends = [*(match.start() for match in keys[1:]), len(topic)]
-    said, place = "", 0
-    for match, end in zip(keys, ends[: len(keys)], strict=True):
-        key = KEYS[match["key"]]
-        if key.absent:
-            raise Refusal("topic", f"{match['key']!r} is not a setting here", key.absent)
-        behind = topic[match.end() : end]
-        alone = len(keys) > 1 and match["equals"] and not _SEVERAL.search(behind)
-        said += topic[place : match.start()] + f"{' with' if alone else ''} {key.words} "
-        said += _values(match["key"], key, behind)
-        place = end
-    return said + topic[place:]
-
-
-def _values(name: str, key: Key, text: str) -> str:
-    """The text behind a key with its values in our words."""
-    if not key.values:
-        return text
-    meanings: dict[str, str] = {}
-
-    def meant(match: re.Match[str]) -> str:
-        value = match["value"].lower()
-        if value not in key.values:
-            return match[0]
-        meaning = key.values[value]
-        if meaning is None:
-            known = ", ".join(v for v, words in key.values.items() if words)
-            raise Refusal("topic", f"{name}={match['value']} has no counterpart", f"known: {known}")
-        if meanings.get(meaning, value) != value:
-            raise Refusal(
-                "topic",
-                f"{name} {meanings[meaning]} and {value} are the same here ({meaning})",
-                "compare others",
-            )
-        meanings[meaning] = value
-        return meaning
-
-    return _VALUE.sub(meant, text)

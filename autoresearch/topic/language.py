@@ -1,141 +1,82 @@
-"""Whether a topic is English, the one language that topics are read in."""
+"""Whether a topic is English, the one language that topics are read in.
+
+Scripts and function words decide: names, numbers, code and Greek letters are neutral.
+"""
 
 import re
+import unicodedata
 
-#: Scripts of other languages, and words that carry a sentence in them.
-_LETTERS = re.compile(
-    r"[\u0400-\u052f\u0590-\u05ff\u0600-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-)
-_FOREIGN = frozenset(
-    [
-        "der",
-        "die",
-        "das",
-        "ist",
-        "und",
-        "oder",
-        "nicht",
-        "welche",
-        "welcher",
-        "wie",
-        "mit",
-        "für",
-        "hilft",
-        "besser",
-        "als",
-        "eine",
-        "einen",
-        "bei",
-        "auf",
-        "von",
-        "zu",
-        "zum",
-        "est",
-        "les",
-        "une",
-        "des",
-        "dans",
-        "avec",
-        "pour",
-        "sur",
-        "quelle",
-        "quel",
-        "ou",
-        "et",
-        "améliore",
-        "mieux",
-        "que",
-        "ça",
-        "le",
-        "la",
-        "el",
-        "los",
-        "las",
-        "una",
-        "con",
-        "para",
-        "qué",
-        "cuál",
-        "mejor",
-        "es",
-        "mejora",
-        "por",
-        "del",
-        "y",
-        "como",
-        "il",
-        "lo",
-        "gli",
-        "che",
-        "di",
-        "per",
-        "quale",
-        "meglio",
-        "della",
-        "sono",
-        "migliora",
-        "o",
-        "os",
-        "uma",
-        "com",
-        "qual",
-        "melhor",
-        "não",
-        "de",
-        "do",
-        "da",
-        "em",
-        "een",
-        "het",
-        "wat",
-        "welke",
-        "beter",
-        "helpt",
-        "van",
-        "voor",
-        "czy",
-        "jest",
-        "lepszy",
-        "lepsze",
-        "jaki",
-    ]
-)
-_SHARED = frozenset(
-    {
-        "a",
-        "die",
-        "is",
-        "in",
-        "as",
-        "o",
-        "do",
-        "no",
-        "per",
-        "del",
-        "como",
-        "la",
-        "le",
-        "de",
-        "es",
-        "y",
-        "con",
-        "van",
-        "so",
-    }
-)
-_ENGLISH = re.compile(
-    r"\b(?:the|does|is|are|do|of|to|with|at|for|on|in|better|than|and|or|vs|versus|help|should|how|what|which|when|under|compare|effect|sweep|without|no)\b",
-    re.IGNORECASE,
-)
+from autoresearch.topic.aliases import find_mentions
+from autoresearch.topic.words import STOP, number, numbers_plainly, words
+from swarm.errors import Refusal
+
+#: Words that carry a sentence in other languages and are none in English, and those that English
+#: text may hold too (`de facto`, `die`).
+_FOREIGN_TEXT = """
+der das ist und oder nicht welche welcher welches wie mit für hilft besser als eine einen einer
+bei auf von zu zum zur auch gegen vergleiche vergleich zwischen macht est les une des dans avec
+pour sur quelle quel ou et améliore mieux que ça contre entre faut du el los las una para qué
+cuál mejor mejora por comparar tasa frente il gli che di quale meglio della sono migliora
+confronta tra dello uma com qual melhor não em entre taxa een het wat welke beter helpt voor
+tegen czy jest lepszy lepsze jaki porównaj niż hur är bättre än och eller och vad på ile için mi
+daha iyi ve veya với so hơn và hay
+"""
+_FOREIGN = frozenset(_FOREIGN_TEXT.split())
+_SHARED = frozenset({"die", "la", "le", "de", "es", "con", "van", "del", "como", "da", "al", "av"})
+#: Function words that are English and of no other language here.
+_ENGLISH_TEXT = "in is are the of at with vs versus on sweep between why who best"
+_NOT_ENGLISH_TEXT = "a me no so as do per et al se was an i over ,"
+_ENGLISH = (STOP | frozenset(_ENGLISH_TEXT.split())) - frozenset(_NOT_ENGLISH_TEXT.split())
+#: Parts of the letters, and of the words, that mark a topic as written in another script or with
+#: the accents of another language.
+_OTHER_SCRIPT, _ACCENTED = 0.2, 1 / 3
+
+
+def refuse_other_language(topic: str) -> None:
+    """Raise Refusal for a topic that is not English; the next step is what of it can be read."""
+    if not is_english(topic):
+        raise Refusal("topic", "it is not in English", f"ask in English: {in_english(topic)}")
 
 
 def is_english(topic: str) -> bool:
-    """Whether a topic can be read as English: names, numbers and Greek letters are neutral."""
-    if len(_LETTERS.findall(topic)) >= 2:
+    """Whether a topic can be read as English."""
+    letters = [letter for letter in topic if letter.isalpha()]
+    other = [letter for letter in letters if _script(letter) not in ("LATIN", "GREEK", "MICRO")]
+    if len(other) > 1 and len(other) > _OTHER_SCRIPT * len(letters):
         return False
-    words = re.findall(r"[^\W\d_]+", topic.lower())
-    foreign = [word for word in words if word in _FOREIGN - _SHARED]
-    weak = [word for word in words if word in _FOREIGN & _SHARED]
-    english = len(_ENGLISH.findall(topic))
-    score = 2 * len(foreign) + len(weak)
-    return score < 2 or score <= 2 * english
+    said = re.findall(r"[^\W\d_]+", topic.lower())
+    foreign = sum(word in _FOREIGN for word in said)
+    weak = sum(word in _SHARED for word in said)
+    english = sum(word in _ENGLISH for word in said)
+    accented = sum(not word.isascii() and _script(word[-1]) == "LATIN" for word in said)
+    if said and accented > _ACCENTED * len(said):
+        return False
+    if not english:
+        return not (foreign or weak)
+    return 2 * foreign + weak < 2 or 2 * foreign + weak <= 2 * english
+
+
+def in_english(topic: str) -> str:
+    """What of a topic can be read, as an English one in quotes: names, settings and numbers."""
+    latin = "".join(
+        c if not c.isalpha() or _script(c) in ("LATIN", "GREEK") else " " for c in topic
+    )
+    said = words(numbers_plainly(latin))
+    mentions = find_mentions(said)
+    presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
+    names = list(dict.fromkeys(str(preset).upper() for preset in presets))
+    settings = [m for m in mentions if m.alias.factor not in ("", "algorithm")]
+    levels = " vs ".join(word for word in said if number(word) is not None)
+    under = f" in {names[0]}" if len(names) == 1 else ""
+    if settings:
+        name = " ".join(settings[0].alias.words)
+        return f"'{name} {levels}{under}'" if levels else f"'does {name} matter{under}?'"
+    if len(names) > 1:
+        return f"'{' vs '.join(names)}'"
+    if levels:
+        return f"'SETTING {levels}{under}', as in 'group size 4 vs 16{under}'"
+    return f"'is group size 4 better than 16{under}?'"
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "?").partition(" ")[0]

@@ -4,44 +4,28 @@ Numbers go to the factor they stand by. Nothing is guessed here: what the topic 
 empty.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from autoresearch.catalogue import FACTORS
 from autoresearch.study.plan import Direction
 from autoresearch.topic.aliases import Alias, Mention, find_mentions
-from autoresearch.topic.words import STOP, canonical, is_subject, number, words
+from autoresearch.topic.levels import LIST, Spoken, number_owners, spoken_levels
+from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
-from swarm.errors import Refusal
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
 #: Before a factor without levels it means the level other than the control: `under staleness`.
 _PRESENT = "under"
 _COMPARE = frozenset({"than", "against", "over", "beat", "beats", "outperform", "outperforms"})
-_LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
-#: Words that numbers may stand behind besides names, numbers and function words.
-_BEFORE = STOP | frozenset({"sweep", "grid", "range", "value", "ablation", "level"})
 _ARTICLES = frozenset({"a", "an", "the", "of"})
-_CONTRAST = (
-    _LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
-)
+_CONTRAST = LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
+_JOINS = frozenset({",", "and"})
+_NOISE = "replicate"
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
-
-#: Words after a number that is not a level of any factor: `5 seeds`.
-UNITS = frozenset(
-    words(
-        """
-        seeds steps cores hours minutes seconds days tasks runs rollouts gpus cpus tokens samples
-        prompts updates epochs studies papers percent times models completions
-        """
-    )
-)
-
-#: Names of algorithms that the trainer has no preset for, and what to ask instead.
-UNSUPPORTED: Mapping[str, str] = {
-    "reinforce": "ask for the baseline instead: 'no baseline against a group baseline'",
-}
+#: `with or without KL`: both are asked about.
+_BOTH = frozenset({"or", "and", "vs", "versus"})
 
 
 @dataclass(frozen=True)
@@ -65,10 +49,12 @@ class ParsedTopic:
 
     `fixed` are factors held at one level, `algorithm` a preset named alone, `metric_span` the words
     that name the metric (from, up to), `covered` the places of all words that name something,
-    `numbers` those of numbers that are levels, `unknown` the subject words that name nothing.
+    `numbers` those of numbers that are levels, `claims` the factor of each word that names one or
+    is a level of it. `spelled` are the words as the user wrote them.
     """
 
     words: tuple[str, ...]
+    spelled: tuple[str, ...] = field(default=(), compare=False)
     treatments: tuple[Named, ...] = ()
     fixed: tuple[Named, ...] = ()
     metric: str | None = None
@@ -76,8 +62,7 @@ class ParsedTopic:
     algorithm: str | None = None
     covered: frozenset[int] = frozenset()
     numbers: frozenset[int] = frozenset()
-    unsupported: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
+    claims: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def covered_words(self) -> frozenset[str]:
@@ -93,20 +78,20 @@ def parse(topic: str) -> ParsedTopic:
     text = tuple(words(topic))
     mentions = find_mentions(text)
     strong = _strong(text, mentions)
-    numbers = _numbers(text, mentions, strong)
-    treatments: list[Named] = []
-    fixed: list[Named] = []
-    for name in strong:
-        named, held = _named(name, text, mentions, numbers)
-        (fixed if held and len(strong) > 1 else treatments).append(named)
-    if fixed and not treatments:
-        treatments, fixed = fixed, []
+    if len(strong) > 1:  # noise belongs to every study
+        strong = [name for name in strong if name != _NOISE]
+    numbers = number_owners(text, mentions, strong)
+    spoken = [level for name in strong for level in spoken_levels(text, mentions, numbers, name)]
+    said = [_said(name, text, mentions, numbers, spoken) for name in strong]
+    treatments, fixed = _divided(said)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     metric = next((m for m in mentions if m.alias.metric), None)
-    covered = {i for m in mentions for i in range(m.start, m.end)}
-    unknown = [w for i, w in enumerate(text) if i not in covered and is_subject(w)]
+    meant = [m for m in mentions if _is_meant(m, strong, presets)]
+    spans = [*((m.start, m.end) for m in meant), *((s.start, s.end) for s in spoken)]
+    covered = {place for start, end in spans for place in range(start, end)}
     return ParsedTopic(
         words=text,
+        spelled=tuple(spelled(topic)),
         treatments=tuple(treatments),
         fixed=tuple(fixed),
         metric=metric.alias.metric if metric else None,
@@ -114,9 +99,48 @@ def parse(topic: str) -> ParsedTopic:
         algorithm=str(presets[0]) if presets and "algorithm" not in strong else None,
         covered=frozenset(covered),
         numbers=frozenset(numbers),
-        unsupported=tuple(w for w in unknown if w in UNSUPPORTED),
-        unknown=tuple(unknown),
+        claims=_claims(mentions, spoken, numbers, strong),
     )
+
+
+def _is_meant(mention: Mention, strong: Collection[str], presets: Collection[JsonValue]) -> bool:
+    """Whether a name counts: a weak one only beside others of its factor. A critic is PPO's own."""
+    alias = mention.alias
+    own = alias.level == "value" and "ppo" in presets
+    return not alias.weak or alias.factor in {*strong, "algorithm"} or own
+
+
+def _claims(
+    mentions: Iterable[Mention],
+    spoken: Iterable[Spoken],
+    numbers: Mapping[int, str],
+    strong: Collection[str],
+) -> Mapping[int, str]:
+    """The factor that each word names or is a level of; of weak names, only what counts."""
+    found = {
+        place: m.alias.factor
+        for m in mentions
+        for place in range(m.start, m.end)
+        if m.alias.factor in strong or m.alias.factor == "algorithm"
+    }
+    found |= {place: s.factor for s in spoken for place in range(s.start, s.end)}
+    return MappingProxyType({**found, **numbers})
+
+
+def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
+    """What is under test, and what is held at one level: behind a cue (`with group size 4`), or
+    where something else has several levels or none and this has one."""
+    said = _cued_on(sorted(said, key=lambda each: each.first))
+    open_ = [each for each in said if len(each.named.levels) != 1]
+    compared = any(len(each.named.levels) > 1 for each in open_)
+
+    def held(each: _Said) -> bool:
+        one = len(each.named.levels) == 1 and not each.both
+        return one and (each.cued or compared or (each.listed and bool(open_)))
+
+    fixed = [each.named for each in said if held(each) and len(said) > 1]
+    treatments = [each.without_control() for each in said if each.named not in fixed]
+    return (treatments, fixed) if treatments else (fixed, [])
 
 
 def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
@@ -138,63 +162,34 @@ def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
     return [n for n in sure if not (n in bare and set(FACTORS[n].yields_to) & set(sure))]
 
 
-def _numbers(
-    text: Sequence[str], mentions: Sequence[Mention], strong: Sequence[str]
-) -> dict[int, str]:
-    """The factor of each number that is a level, by the number's place."""
-    numeric = [
-        m
-        for m in mentions
-        if m.alias.factor in strong and FACTORS[m.alias.factor].kind in ("int", "float")
-    ]
-    covered = {i for m in mentions for i in range(m.start, m.end)}
-    found: dict[int, str] = {}
-    for place, word in enumerate(text):
-        if number(word) is None or place in covered or not numeric:
-            continue
-        before = text[place - 1] if place else "is"
-        if not (place - 1 in covered or before in _BEFORE or number(before) is not None):
-            continue
-        owner = _owner(text, numeric, covered, place)
-        if owner:
-            found[place] = owner
-    return found
+@dataclass(frozen=True)
+class _Said:
+    """What is said of one factor, from its `first` word on, and how: behind a cue, behind a comma
+    or an `and`, `with and without`."""
+
+    named: Named
+    first: int
+    cued: bool
+    listed: bool
+    both: bool
+
+    def without_control(self) -> Named:
+        """`with or without KL` asks about the usual levels, not about one."""
+        return replace(self.named, levels=()) if self.both else self.named
 
 
-def _owner(
-    text: Sequence[str], numeric: Sequence[Mention], covered: set[int], place: int
-) -> str | None:
-    """Which factor the number at `place` belongs to: by its unit, else by its neighbours."""
-    after = text[place + 1] if place + 1 < len(text) else ""
-    if place + 1 not in covered and after in UNITS:
-        counted = [m for m in numeric if after in _units(m.alias.factor)]
-        return min(counted, key=lambda m: abs(m.start - place)).alias.factor if counted else None
-    earlier = [m for m in numeric if m.end <= place]
-    later = [m for m in numeric if m.start > place]
-    if earlier and later and later[0].start == place + 1:
-        before = text[place - 1]
-        if before not in _LIST and number(before) is None and earlier[-1].end != place:
-            return later[0].alias.factor
-    if earlier:
-        return earlier[-1].alias.factor
-    between = text[place + 1 : later[0].start]
-    joined = all(w in STOP or w in UNITS or number(w) is not None for w in between)
-    return later[0].alias.factor if joined else None
-
-
-@cache
-def _units(factor: str) -> frozenset[str]:
-    return frozenset(canonical(unit) for unit in FACTORS[factor].units)
-
-
-def _named(
-    name: str, text: Sequence[str], mentions: Sequence[Mention], numbers: Mapping[int, str]
-) -> tuple[Named, bool]:
-    """What is said of one factor, and whether a cue (`with group size 4`) holds it fixed."""
+def _said(
+    name: str,
+    text: Sequence[str],
+    mentions: Sequence[Mention],
+    numbers: Mapping[int, str],
+    spoken: Sequence[Spoken],
+) -> _Said:
     known = FACTORS[name]
     mine = [m for m in mentions if m.alias.factor == name]
     given: list[tuple[int, JsonValue]] = [
         *((m.start, m.alias.level) for m in mine if m.alias.level is not None),
+        *((s.start, s.level) for s in spoken if s.factor == name),
         *((place, number(text[place])) for place, owner in numbers.items() if owner == name),
     ]
     given.sort(key=lambda pair: pair[0])
@@ -208,8 +203,18 @@ def _named(
     for place, level in given:
         if len(levels) > 1 and _word_before(text, place, own) in _COMPARE:
             control, direction = known.check(level), _direction(text)
-    held = len(levels) == 1 and before in _CUES
-    return Named(name, levels, control, direction, " ".join(mine[0].alias.words)), held
+    both = len(levels) == 1 and first > 1 and text[first - 2] == "with" and before in _BOTH
+    named = Named(name, levels, control, direction, " ".join(mine[0].alias.words))
+    return _Said(named, first, before in _CUES, before in _JOINS, both)
+
+
+def _cued_on(said: Sequence[_Said]) -> list[_Said]:
+    """A cue holds for all that it joins: `with group size 8 and lr 2e-5`."""
+    found: list[_Said] = []
+    for each in said:
+        joined = each.listed and bool(found) and found[-1].cued
+        found.append(replace(each, cued=each.cued or joined))
+    return found
 
 
 def _word_before(text: Sequence[str], place: int, own: set[int]) -> str:
@@ -224,10 +229,3 @@ def _direction(text: Sequence[str]) -> Direction | None:
     if "worse" in text:
         return "less"
     return "greater" if _GREATER & set(text) else None
-
-
-def refuse_unsupported(parsed: ParsedTopic) -> None:
-    """Raise Refusal where the topic is about an algorithm that the trainer does not have."""
-    if parsed.unsupported and (not parsed.treatments or parsed.factors == ("algorithm",)):
-        name = parsed.unsupported[0]
-        raise Refusal("topic", f"the trainer has no preset for {name.upper()}", UNSUPPORTED[name])

@@ -7,7 +7,7 @@ from functools import cache
 from autoresearch.topic.stretches import Text
 from autoresearch.topic.words import number
 from swarm.config.base import JsonValue
-from swarm.config.checked import known_paths
+from swarm.config.checked import check_path, known_paths
 
 _FREE = r"task\.args\.\w+|task\.sources\.\w+\.weight"
 _AND = r"(?:\s*,\s*|\s*/\s*|\s+(?:vs\.?|versus|or|and|than|to|against)\s+|\s+)"
@@ -22,20 +22,31 @@ class PathNamed:
 
 
 def paths_named(text: Text) -> list[PathNamed]:
-    """Take paths and their values out of a topic. One that is named twice is one."""
+    """Take paths and their values out of a topic. One that is named twice is one. Raises Refusal
+    for what looks like a path and is none, with the nearest."""
     found: dict[str, tuple[JsonValue, ...]] = {}
     for match in text.take(_pattern()):
         said = re.split(_AND, match["values"].strip()) if match["values"] else []
         levels = tuple(map(_value, filter(None, said)))
         found[match["path"]] = tuple(dict.fromkeys((*found.get(match["path"], ()), *levels)))
+    for match in _UNKNOWN.finditer(text.left):
+        check_path(match[0], "topic")
     return [PathNamed(path, levels) for path, levels in found.items()]
+
+
+#: What looks like a path: a part of the config, a dot and a name.
+_UNKNOWN = re.compile(
+    rf"(?<![\w./])(?:{'|'.join(sorted({p.split('.')[0] for p in known_paths() if '.' in p}))})"
+    r"\.[a-z_][\w.]*\w(?!\w)"
+)
 
 
 @cache
 def _pattern() -> re.Pattern[str]:
     dotted = sorted((p for p in known_paths() if "." in p), key=len, reverse=True)
     paths = "|".join([*map(re.escape, dotted), _FREE])
-    told = r"(?<=[=:])\s*[a-z]\w*|(?<=\bvs\s)[a-z]\w*|(?<=\bor\s)[a-z]\w*"
+    bare = r"[a-z]\w*\b(?!\.\w)"
+    told = rf"(?<=[=:])\s*{bare}|(?<=\bvs\s){bare}|(?<=\bor\s){bare}"
     word = rf"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*|{told})"
     first = rf"(?:{word}|[a-z]\w*(?=\s+(?:vs\.?|versus|or)\s))"
     return re.compile(

@@ -32,7 +32,7 @@ _FIELD = frozenset(words(_FIELD_TEXT))
 
 def playbook_for(parsed: ParsedTopic, playbooks: Sequence[Playbook]) -> Playbook:
     """The playbook for a topic. Raises Refusal naming the nearest playbooks when none fits."""
-    if not parsed.words:
+    if not set(parsed.words) - {","}:
         raise Refusal("topic", "it holds no words", _nearest(parsed, playbooks))
     _refuse_everyday(parsed, playbooks)
     factors = frozenset(parsed.factors)
@@ -63,7 +63,7 @@ def search(subject: Iterable[str], playbooks: Sequence[Playbook]) -> list[Playbo
         db.execute("CREATE VIRTUAL TABLE playbook USING fts5(text, tokenize='porter unicode61')")
         db.executemany(
             "INSERT INTO playbook (rowid, text) VALUES (?, ?)",
-            [(i, " ".join(_text(p))) for i, p in enumerate(playbooks)],
+            [(i, " ".join(text_of(p))) for i, p in enumerate(playbooks)],
         )
         rows = db.execute(
             "SELECT rowid FROM playbook WHERE playbook MATCH ? ORDER BY bm25(playbook), rowid",
@@ -92,7 +92,7 @@ def _by_phrase(text: Sequence[str], playbooks: Sequence[Playbook]) -> Playbook |
 
 def _shares(parsed: ParsedTopic, playbook: Playbook) -> bool:
     subject = set(_subject(parsed.words))
-    shared = subject & set(_text(playbook))
+    shared = subject & set(text_of(playbook))
     return len(shared) >= _LEAST and len(shared) >= _SHARE * len(subject)
 
 
@@ -131,7 +131,7 @@ def _factors(playbook: Playbook) -> frozenset[str]:
     return frozenset(factor.name for factor in playbook.factors)
 
 
-def _text(playbook: Playbook) -> list[str]:
+def text_of(playbook: Playbook) -> list[str]:
     """The words that a playbook is found by."""
     parts = [playbook.title, playbook.question, *playbook.match.topics, *playbook.match.phrases]
     parts += [FACTORS[f.name].title for f in playbook.factors if f.name in FACTORS]

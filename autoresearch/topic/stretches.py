@@ -22,8 +22,12 @@ class Text:
             start, end = match.span()
             if start == end:
                 return
-            self.left = self.left[:start] + " " * (end - start) + self.left[end:]
+            self.blank(start, end)
             yield match
+
+    def blank(self, start: int, end: int) -> None:
+        """Take what stands between two places."""
+        self.left = self.left[:start] + " " * (end - start) + self.left[end:]
 
     def before(self, match: re.Match[str]) -> str:
         """The user's words before a match."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from autoresearch.topic.stretches import Text, phrase
 from swarm import models, tasks
+from swarm.errors import Refusal
 
 _SIZE = r"\d+(?:\.\d+)?\s?b|\d+(?:\.\d+)?m(?=[-\s](?:model|param|instruct|base))"
 _FAMILIES = r"""
@@ -21,7 +22,7 @@ _BARE_SIZE = phrase(rf"(?:{_SIZE})(?:\s(?:parameters?|params?|models?))?")
 _BUILT_IN = phrase("|".join(map(re.escape, models.names())))
 
 _DATA_SETS = phrase(
-    r"""
+    r"""(?:[\w.-]+/)?(?:
     gsm-?8k|gsm-?hard|gsm-?symbolic|math-500|aime(?:[-\s']?(?:20)?2\d)?|amc(?:[-\s']?(?:20)?2\d)?|
     mmlu(?:[-\s]?pro)?|human-?eval\+?|mbpp\+?|livecodebench|numina-?math(?:-cot)?|open-?r1(?:-math)?(?:-220k)?|
     deepscaler|dapo-(?:math-)?17k|big-?math|orz-?57k|skywork(?:-or1)?|arc-(?:agi|c|e|challenge|easy)|
@@ -31,14 +32,25 @@ _DATA_SETS = phrase(
     swe-?bench(?:[-\s](?:verified|lite))?|tau-?2?-?bench|countdown(?:-\d)?|sokoban|reasoning-?gym|
     code-?contests|leetcode|musique|2wiki|browsecomp|search-?qa|openbookqa|commonsense-?qa|boolq|
     wildchat|sharegpt|open-?assistant|oasst\d?|mathvista|geometry3k|openthoughts|s1k|imdb|codeforces|
-    webarena|textworld|frozenlake|blackjack|lmsys|toolbench|bfcl|appworld|miniwob
+    webarena|textworld|frozenlake|blackjack|lmsys|toolbench|bfcl|appworld|miniwob|
+    omni-?math|aqua-?rat|mawps|math23k|proofwiki|minif2f|putnam(?:bench)?|simpleqa|hle|longbench|
+    synthetic-1|intellect-2|nemotron-cc|fineweb(?:-edu)?|the\spile|c4(?=\s(?:data|corpus))|slimorca|
+    helpsteer\d?|pku-saferlhf|reward-?bench|xsum|cnn/dailymail|ds-?1000|apps(?=\s(?:data|bench))|
+    bird(?=\s(?:sql|bench))|spider(?=\s(?:sql|bench|data))|nq-open|bamboogle|eurus-2-rl|polaris-53k|
+    open-?math-?(?:instruct|reasoning)(?:-?\d)?|prm800k|knights?-and-knaves|zebra-?(?:logic|puzzles?)
+    )
     """
 )
 _BENCHMARKS = phrase(r"MATH(?:[-\s]?\d{3})?|ARC|APPS|TACO|NQ|DROP|LIMO|PRM800K", case=True)
 
-_FILE = re.compile(r"(?<![\w/.~-])[~\w./-]+\.(?:jsonl|json|parquet|csv|py:\w+)(?!\w)")
+_FILE = re.compile(r"(?<![\w/.~-])[~\w./-]+\.(?:jsonl|ndjson|json|parquet|arrow|csv|py:\w+)(?!\w)")
+_REWARD = re.compile(
+    r"(?<![\w/.~-])(?:(?:with|by|using)\s+)?(?:the\s+)?(?:rewards?|scored|graded|judged)\s*"
+    r"(?:function\s*)?(?:[:=]|from|in|by|is|of)?\s*(?P<ref>[~\w./-]+\.py:\w+)(?!\w)",
+    re.IGNORECASE,
+)
 _EVALUATED = re.compile(
-    r"(?:test|eval|validat|score|held[-\s]out|generali[sz])\w*(?:\s+(?!train)[\w@-]+){0,3}\s*$",
+    r"\b(?:test|eval|validat|score|held[-\s]out|generali[sz])\w*(?:\s+(?!train)[\w@-]+){0,3}\s*$",
     re.IGNORECASE,
 )
 
@@ -47,17 +59,31 @@ _HARDWARE = phrase(
     (?:\d+\s?x?\s?)?(?:nvidia\s)?(?:[habv][12]00s?|gh200|l40s?|rtx[-\s]?\d{4}|[345]090s?|mi\d{3}x?|
     tpus?(?:[-\s]?v\d\w*)?)
     |(?:\d+|one|two|four|eight|a|single|multi(?:ple)?)[-\s]?(?:gpus?|nodes?|accelerators?)
+    (?![-\s]?(?:hours?|days?|h\b))
     """
 )
-_LIBRARIES = phrase(
-    r"(?:in|with|using|like|as\sin|via|by|under|from)\s+"
-    r"(?:trl|verl|openrlhf|prime-?rl|tinker|unsloth|axolotl|nemo-?rl|rllm|slime|areal|"
-    r"vllm|sglang|deepspeed|fsdp|megatron)"
+_LIBRARY = (
+    r"(?:trl|verl|open-?rlhf|prime-?rl|tinker|unsloth|axolotl|nemo-?rl|rllm|slime|areal|"
+    r"torchtune|ms-?swift|skyrl)"
 )
+_ENGINE = (
+    r"(?:vllm|sglang|deepspeed|fsdp\d?|megatron|flash-?attention(?:-\d)?|llama\.cpp|tensorrt-llm)"
+)
+_LIBRARIES = phrase(
+    rf"(?:(?:in|with|using|like|as\sin|via|by|under|from)\s)?(?P<name>{_LIBRARY})(?:'s)?"
+    r"(?:\s(?:defaults?|trainer|recipe|settings?|config))?"
+)
+#: Two of them side by side: no study compares programs.
+_COMPARED = phrase(
+    rf"(?:{_LIBRARY}|{_ENGINE})\s?(?:vs\.?|versus|or|against|and)\s?(?:{_LIBRARY}|{_ENGINE})|{_ENGINE}"
+)
+_TASK_NAMES = rf"(?:{'|'.join(tasks.names())})"
+_TASKS = rf"{_TASK_NAMES}(?:\s?(?:,|and|or|vs\.?|versus)\s?(?:the\s)?{_TASK_NAMES})*"
 _TASK = phrase(
-    rf"(?:(?:on|for|with)\s)?(?:the\s)?(?P<task>{'|'.join(tasks.names())})\stask"
-    rf"|(?:on|for)\s(?:the\s)?(?P<alone>{'|'.join(tasks.names())})"
-    r"(?=\s*(?:$|[,.;?!)]|with|at|using|in|and|for|over|after))"
+    rf"(?:(?:on|for|with)\s)?(?:the\s)?(?P<task>{_TASKS})\stasks?"
+    rf"|(?:on|for)\s(?:the\s)?(?P<alone>{_TASKS})"
+    r"(?=\s*(?:$|[,.;:?!)]|with|at|using|in|and|for|over|after|within|under|by))"
+    rf"|(?P<sides>{_TASK_NAMES}\s(?:vs\.?|versus)\s{_TASK_NAMES})"
 )
 
 
@@ -69,7 +95,8 @@ class Things:
     models: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
-    task: str | None = None
+    tasks: tuple[str, ...] = ()
+    rewards: tuple[str, ...] = ()
     hardware: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
 
@@ -88,6 +115,7 @@ def things(text: Text) -> Things:
     """Take the names of things out of a topic."""
     data: list[str] = []
     tested: list[str] = []
+    rewards = [match["ref"] for match in text.take(_REWARD)]
     for pattern in (_FILE, _DATA_SETS, _BENCHMARKS):
         for match in text.take(pattern):
             evaluated = _EVALUATED.search(text.before(match))
@@ -96,12 +124,25 @@ def things(text: Text) -> Things:
     hardware = tuple(match[0].strip() for match in text.take(_HARDWARE))
     for pattern in (_MODEL, _BARE_SIZE):
         named += [match[0].strip() for match in text.take(pattern)]
-    asked = [match["task"] or match["alone"] for match in text.take(_TASK)]
+    asked: list[str] = []
+    for match in text.take(_TASK):
+        said = match["task"] or match["alone"] or match["sides"]
+        held_out = _EVALUATED.search(text.before(match))
+        (tested if held_out else asked).extend(
+            name.lower() for name in re.findall(_TASK_NAMES, said, re.IGNORECASE)
+        )
+    for match in text.take(_COMPARED):
+        raise Refusal(
+            "topic",
+            f"it names {match[0].strip()!r}, and studies run on this trainer and its own engine",
+            "leave it out, and ask about settings; see docs/benchmarks.md for speed",
+        )
     return Things(
         models=tuple(dict.fromkeys(named)),
         data=tuple(dict.fromkeys(data)),
         tested=tuple(dict.fromkeys(tested)),
-        task=asked[0].lower() if asked else None,
+        rewards=tuple(rewards),
+        tasks=tuple(dict.fromkeys(asked)),
         hardware=hardware,
-        libraries=tuple(match[0].split()[-1] for match in text.take(_LIBRARIES)),
+        libraries=tuple(match["name"] for match in text.take(_LIBRARIES)),
     )

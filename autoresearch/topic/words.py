@@ -21,12 +21,19 @@ _LETTERS: Mapping[str, str] = {
 }
 _WORD = re.compile(
     r"10\^[-+]?\d+"  # 10^-4
-    r"|(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k)?(?![a-z0-9])"  # 16, 0.2, .2, 1e-3, 1k
+    r"|(?:(?<![^\s=(:,])-)?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k)?(?![a-z0-9])"  # 16, -.2, 1e-3, 1k
     r"|[a-z]+\+\+"  # reinforce++
-    r"|[a-z0-9]+(?:'[a-z]+)?"
+    r"|[^\W_]+(?:'[a-z]+)?"
     r"|,"
 )
-_NUMBER = re.compile(r"10\^([-+]?\d+)|((?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)(k?)")
+_NUMBER = re.compile(r"10\^([-+]?\d+)|(-?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)(k?)")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_SUPERSCRIPT = re.compile(r"(?<=10)[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_TIMES_TEN = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?[x×*·]\s?10\^?([-+−]?\d+)(?![\w.])")
+_THOUSANDS = re.compile(
+    r"(?<![\w.,])[1-9],\d00(?![\w.,]\d)|(?<![\w.,])[1248],(?:024|048|096|192)\b"
+)
+_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
 _SPELLING = re.compile(r"(?<=[a-z]{4})i[sz](?:ation|e|er|ed|es|ing)$")
 
 _STOP_TEXT = """
@@ -38,7 +45,7 @@ more most much my need needed needs no not of on one only optimal or our over pi
 setting should show small smaller so than that the their them there these they this to too under up
 use used useful using value values versus vs want was we well what when where whether which while
 who why will with without work works worse worth would x you your beat beats outperform outperforms
-against equal really actually also
+against equal really actually also enough final et al per se
 """
 #: Function words and words that any question may hold: they carry no subject.
 STOP = frozenset([*_STOP_TEXT.split(), ","])
@@ -46,10 +53,31 @@ STOP = frozenset([*_STOP_TEXT.split(), ","])
 
 def words(text: str) -> list[str]:
     """The words, numbers and commas of a text, in order, each in its canonical form."""
-    text = unicodedata.normalize("NFKC", text).lower()
+    return [canonical(word) for word in _WORD.findall(_plain(text).lower())]
+
+
+def spelled(text: str) -> list[str]:
+    """The same words as the user wrote them: as many as `words` finds."""
+    plain = _plain(text)
+    lowered = plain.lower()
+    source = plain if len(plain) == len(lowered) else lowered
+    return [source[found.start() : found.end()] for found in _WORD.finditer(lowered)]
+
+
+def _plain(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text)
     for letter, plain in _LETTERS.items():
         text = text.replace(letter, plain)
-    return [canonical(word) for word in _WORD.findall(text)]
+    return text
+
+
+def numbers_plainly(text: str) -> str:
+    """The text with its numbers as programs write them: `3 x 10^-4` and `3·10⁻⁴` are 3e-4, `1,024`
+    is 1024, `10%` is 0.1. A list without spaces (`64,128,256`) stays a list."""
+    text = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_RAISED), text)
+    text = _TIMES_TEN.sub(lambda m: f"{m[1]}e{m[2].replace('−', '-')}", text)
+    text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
+    return _PERCENT.sub(lambda m: f"{float(m[1]) / 100:g}", text)
 
 
 def canonical(word: str) -> str:

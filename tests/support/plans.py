@@ -112,6 +112,18 @@ def trial_spec(seed: int, **fields: Any) -> TrialSpec:
     return TrialSpec(**{**usual, **fields})
 
 
+def intent_for(topic: str, **options: object) -> Any:
+    """The Intent that the offline planner makes of a topic, from built-in playbooks alone."""
+    from autoresearch.planner.offline import intent_of
+    from autoresearch.planner.seam import Question
+    from autoresearch.playbook import Library
+    from autoresearch.playbook.library import BUILT_IN
+    from autoresearch.study.options import StartOptions
+
+    chosen = StartOptions.model_validate({"topic": topic, **options})
+    return intent_of(Question(chosen, Library((("built-in", BUILT_IN),)), ()))
+
+
 def plan_for(topic: str = TOPIC, **options: object) -> Plan:
     """The plan that a topic and the options of `start` lead to, from built-in playbooks alone."""
     # Imported here: drivers in processes of their own start without a planner.

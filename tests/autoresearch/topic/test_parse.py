@@ -2,7 +2,7 @@
 
 import pytest
 
-from autoresearch.topic.parse import Named, parse, refuse_unsupported
+from autoresearch.topic.parse import Named, parse
 from swarm.errors import Refusal
 
 
@@ -58,8 +58,7 @@ def test_a_preset_alone_is_the_setting_and_two_are_the_question() -> None:
     assert [(n.factor, n.levels) for n in both.treatments] == [("algorithm", ("grpo", "rloo"))]
 
 
-def test_words_that_name_nothing_are_kept_and_everyday_words_are_not() -> None:
-    assert parse("does the group size of pizza matter?").unknown == ("pizza",)
+def test_nothing_is_named_where_nothing_is_said() -> None:
     assert parse("does it?") == parse("does it?")
     assert parse("").treatments == ()
 
@@ -67,13 +66,6 @@ def test_words_that_name_nothing_are_kept_and_everyday_words_are_not() -> None:
 def test_a_level_out_of_range_is_refused() -> None:
     with pytest.raises(Refusal, match="whole number from 1 to 512"):
         parse("rank 1000")
-
-
-def test_an_algorithm_without_a_preset_is_refused_where_it_is_the_topic() -> None:
-    with pytest.raises(Refusal, match="no preset for REINFORCE; ask for the baseline"):
-        refuse_unsupported(parse("GRPO vs REINFORCE"))
-    refuse_unsupported(parse("does the group size matter more than in REINFORCE?"))
-    refuse_unsupported(parse("GRPO vs RLOO"))
 
 
 def test_what_is_named_keeps_the_topics_own_words() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.plans import plan_for
 
-from autoresearch.topic.read import read
+from autoresearch.topic.read import judged, read
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
@@ -37,7 +37,8 @@ from swarm.errors import Refusal
         ("does clip-higher keep entropy above 0.5?", ("0.5",)),
         ("group size 4 vs 16 with GiGPOX", ("GiGPOX",)),
         ("loss_type=sapo vs dapo", ("sapo", "dr_grpo")),
-        ("loss_type dapo vs bnpo", ("same here",)),
+        ("loss_type bnpo vs dr_grpo", ("bnpo", "dapo")),
+        ("loss_agg_mode=token-mean vs loss_agg_mode=token_mean", ("token_mean", "known")),
         ("per_device_train_batch_size 4 vs 8", ("per_device_train_batch_size",)),
         ("lr 1e-4 vs 1e-3 on 8xH100", ("8xH100", "--ray-address")),
         ("lr 1e-4 vs 1e-3 for 2 epochs", ("2 epochs", "steps")),
@@ -65,7 +66,7 @@ def test_what_no_study_here_can_honour_is_refused_by_name(
         ("kl_loss_coef 0.001 vs 0", "kl_coef", (0.001, 0.0)),
         ("scale_rewards=False vs True", "advantage_std", ("none", "group_std")),
         ("scale_rewards 'batch' or 'group'", "advantage_std", ("batch_std", "group_std")),
-        ("loss_type bnpo vs dr_grpo", "loss_aggregation", ("token_mean", "fixed_length")),
+        ("loss_type dapo vs dr_grpo", "loss_aggregation", ("token_mean", "fixed_length")),
         ("actor_rollout_ref.rollout.n=8 vs 16", "group_size", (8, 16)),
         ("adv_estimator=gae or rloo", "algorithm", ("ppo", "rloo")),
         ("use_kl_in_reward true vs false", "kl_placement", ("reward", "loss")),
@@ -111,7 +112,7 @@ def test_a_number_that_is_not_a_setting_of_the_study_stays_with_its_factor() -> 
 
 def test_words_that_nobody_takes_are_listed_in_the_plan() -> None:
     plan = plan_for("does the learning rate matter for harmonious gardening of policies?")
-    said = next(note for note in plan.notes if note.startswith("words that are not used"))
+    said = next(note for note in plan.notes if note.startswith("not used: "))
     assert "harmonious" in said
     assert "gardening" in said
 
@@ -133,7 +134,9 @@ def test_a_number_with_a_strange_unit_never_passes_unsaid(topic: str, form: str,
     said = f"{topic} {form.format(unit)}"
     levels, message = [], ""
     try:
-        parsed = read(said).parsed
+        reading = read(said)
+        judged(reading)
+        parsed = reading.parsed
         levels = [level for named in (*parsed.treatments, *parsed.fixed) for level in named.levels]
     except Refusal as refused:
         message = str(refused)
@@ -141,7 +144,7 @@ def test_a_number_with_a_strange_unit_never_passes_unsaid(topic: str, form: str,
 
 
 def test_names_keep_their_digits() -> None:
-    reading = read("group size 4 vs 16 for Qwen2.5-1.5B and GSM8K", ())
+    reading = read("group size 4 vs 16 for Qwen2.5-1.5B and GSM8K")
     assert reading.things.models == ("Qwen2.5-1.5B",)
     assert reading.things.data == ("GSM8K",)
     assert [named.levels for named in reading.parsed.treatments] == [(4, 16)]

@@ -1,0 +1,267 @@
+"""Which words and numbers of a topic are levels of which factor.
+
+A number belongs to the factor that it stands by: by its unit (`50 steps` of SFT), by the name right
+behind it (`16 completions per prompt`), else by the name before it, as long as nothing else comes
+between. A choice's level may be said by its bare value beside a name of its factor (`baseline none
+vs group`), and a contrast may leave out what its sides share (`forward vs reverse KL`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+
+from autoresearch.catalogue import FACTORS
+from autoresearch.catalogue.factor import phrases
+from autoresearch.topic.aliases import Mention
+from autoresearch.topic.field import FIELD
+from autoresearch.topic.words import STOP, canonical, number, words
+from swarm.config.base import JsonValue
+
+#: Words between the levels of one factor.
+LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
+#: Words after a number that is not a level of any factor: `5 seeds`.
+UNITS = frozenset(
+    words(
+        """
+        seeds steps cores hours minutes seconds days tasks runs rollouts gpus cpus tokens samples
+        prompts updates epochs studies papers percent times models completions generations answers
+        responses episodes versions passes minibatches iterations
+        """
+    )
+)
+#: Words that numbers may stand behind besides names, numbers and function words.
+_BEFORE = STOP | frozenset({"sweep", "grid", "range", "value", "ablation", "level"})
+#: Prepositions that begin something new: after a name, and after a number.
+_APART = frozenset({"in", "for", "over", "within", "during", "by", "on", "every", "per"})
+_APART_FROM_NUMBER = _APART | {"with", "at", "under", "using", "after", "when"}
+#: What may stand between a factor and the bare value of a level.
+#: Behind these a number with a word of its own is no further level: `16 and 37 parsnips`.
+_WEAK_JOINS = frozenset({"and", ","})
+_SKIP = LIST | frozenset(
+    {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on"}
+)
+_NOTHING = frozenset({"none", "off"})
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A level of a factor that its bare value names, from word `start` up to word `end`."""
+
+    start: int
+    end: int
+    factor: str
+    level: JsonValue
+
+
+def number_owners(
+    text: Sequence[str], mentions: Sequence[Mention], strong: Sequence[str]
+) -> dict[int, str]:
+    """The factor of each number that is a level, by the number's place."""
+    numeric = [
+        m
+        for m in mentions
+        if m.alias.factor in strong and FACTORS[m.alias.factor].kind in ("int", "float")
+    ]
+    covered = {i for m in mentions for i in range(m.start, m.end)}
+    found: dict[int, str] = {}
+    for place, word in enumerate(text):
+        if number(word) is None or place in covered or not numeric:
+            continue
+        before = text[place - 1] if place else "is"
+        if not (place - 1 in covered or before in _BEFORE or number(before) is not None):
+            continue
+        owner = _owner(text, numeric, covered, found, place)
+        if owner:
+            found[place] = owner
+    return found
+
+
+def _owner(
+    text: Sequence[str],
+    numeric: Sequence[Mention],
+    covered: Set[int],
+    found: Mapping[int, str],
+    place: int,
+) -> str | None:
+    after = text[place + 1] if place + 1 < len(text) and place + 1 not in covered else ""
+    named = next((m.alias.factor for m in numeric if m.end == place), None)
+    if after in UNITS:
+        counted = _counted(after, numeric, place)
+        return counted or named
+    if named:
+        return named
+    if _is_strange(after) and text[place - 1] in _WEAK_JOINS:
+        return None
+    earlier = [m for m in numeric if m.end <= place]
+    later = [m for m in numeric if m.start > place]
+    if earlier and later and later[0].start == place + 1:
+        before = text[place - 1]
+        if before not in LIST and number(before) is None and earlier[-1].end != place:
+            return later[0].alias.factor
+    if earlier:
+        if _stands_by(text, covered, found, place):
+            return earlier[-1].alias.factor
+        return _counted(_unit_behind(text, place), numeric, place)
+    if not later:
+        return None
+    between = text[place + 1 : later[0].start]
+    joined = all(w in STOP or w in UNITS or number(w) is not None for w in between)
+    return later[0].alias.factor if joined else None
+
+
+def _counted(unit: str, numeric: Sequence[Mention], place: int) -> str | None:
+    """The nearest factor that is counted in this unit."""
+    mine = [m for m in numeric if unit in _units(m.alias.factor)]
+    return min(mine, key=lambda m: abs(m.start - place)).alias.factor if mine else None
+
+
+def _unit_behind(text: Sequence[str], place: int) -> str:
+    """The word behind the list of numbers that this one is in: `0, 50 and 100 steps`."""
+    while place < len(text) and (number(text[place]) is not None or text[place] in LIST):
+        place += 1
+    return text[place] if place < len(text) else ""
+
+
+def _stands_by(
+    text: Sequence[str], covered: Set[int], found: Mapping[int, str], place: int
+) -> bool:
+    """Whether nothing new begins between a number and the name or level before it."""
+    back = place - 1
+    while back >= 0 and back not in covered and back not in found:
+        back -= 1
+    between = text[back + 1 : place]
+    apart = _APART if back in covered else _APART_FROM_NUMBER
+    return not any(word in apart or _is_strange(word) for word in between)
+
+
+def _is_strange(word: str) -> bool:
+    """Whether a word has a subject of its own that the field does not share."""
+    known = word in STOP or word in FIELD or word in UNITS
+    return bool(word) and not known and number(word) is None
+
+
+@cache
+def _units(factor: str) -> frozenset[str]:
+    return frozenset(canonical(unit) for unit in FACTORS[factor].units)
+
+
+def spoken_levels(
+    text: Sequence[str], mentions: Sequence[Mention], numbers: Mapping[int, str], factor: str
+) -> list[Spoken]:
+    """The levels that bare values beside a factor's names and levels say, in no order."""
+    taken = {i for m in mentions for i in range(m.start, m.end) if not _may_yield(m, factor)}
+    mine = [m for m in mentions if m.alias.factor == factor]
+    spans = [(m.start, m.end, text[m.start : m.end]) for m in mine]
+    spans += [(place, place + 1, ()) for place, owner in numbers.items() if owner == factor]
+    found: dict[int, Spoken] = {}
+    for start, end, said in sorted(spans):
+        for level in (
+            *_rightwards(text, end, factor, taken),
+            *_leftwards(text, start, said, factor, taken),
+        ):
+            found.setdefault(level.start, level)
+    return list(found.values())
+
+
+def _may_yield(mention: Mention, factor: str) -> bool:
+    """A weak name of some other factor, or one that only says a level, may be this one's value."""
+    alias = mention.alias
+    return alias.weak and alias.factor != factor
+
+
+def _rightwards(text: Sequence[str], place: int, factor: str, taken: Set[int]) -> Iterator[Spoken]:
+    """`baseline none vs group`, `TIS vs none`, `lr schedule: cosine, linear`."""
+    joined = True  # a value right behind a name, else one that a list joins
+    while place < len(text):
+        fits = _value_at(text, place, factor, taken) if joined else None
+        if fits:
+            yield fits
+            place, joined = fits.end, False
+        elif text[place] in _SKIP or text[place] in UNITS:
+            joined = joined or text[place] in LIST
+            place += 1
+        else:
+            return
+
+
+def _leftwards(
+    text: Sequence[str], place: int, said: Sequence[str], factor: str, taken: Set[int]
+) -> Iterator[Spoken]:
+    """`forward vs reverse KL`, `token-level vs sequence-level loss`: what stands before a contrast
+    lacks the words that it shares with the other side."""
+    place -= 1
+    joined = False
+    while place >= 0:
+        if joined and (fits := _value_ending(text, place, said, factor, taken)):
+            yield fits
+            place, joined = fits.start - 1, False
+        elif text[place] in LIST:
+            joined = True
+            place -= 1
+        else:
+            return
+
+
+def _value_at(text: Sequence[str], place: int, factor: str, taken: Set[int]) -> Spoken | None:
+    for name, level in _values(factor):
+        end = place + len(name)
+        if tuple(text[place:end]) == name and not taken & set(range(place, end)):
+            return Spoken(place, end, factor, level)
+    return None
+
+
+def _value_ending(
+    text: Sequence[str], place: int, said: Sequence[str], factor: str, taken: Set[int]
+) -> Spoken | None:
+    shortened = [
+        (name[: -len(shared)], level)
+        for name, level in (*_names(factor), *_choices(factor))
+        for shared in _tails(said)
+        if len(name) > len(shared) and name[-len(shared) :] == shared
+    ]
+    for name, level in (*_values(factor), *shortened):
+        start = place + 1 - len(name)
+        fits = start >= 0 and tuple(text[start : place + 1]) == name
+        if fits and not taken & set(range(start, place + 1)):
+            return Spoken(start, place + 1, factor, level)
+    return None
+
+
+def _tails(said: Sequence[str]) -> list[tuple[str, ...]]:
+    return [tuple(said[i:]) for i in range(len(said)) if i or len(said) == 1]
+
+
+@cache
+def _values(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
+    """What a bare value may be called: a choice's own names and words, and `none` of a number."""
+    known = FACTORS[factor]
+    found: list[tuple[tuple[str, ...], JsonValue]] = []
+    if known.kind == "choice":
+        found += (*_choices(factor), *_names(factor))
+    zero = 0.0 if known.kind == "float" else 0
+    off = next((level for level in ("none", zero) if _takes(factor, level)), None)
+    if off is not None:
+        found += [((word,), off) for word in _NOTHING]
+    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
+
+
+@cache
+def _choices(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
+    known = FACTORS[factor]
+    levels = known.choices if known.kind == "choice" else ()
+    return tuple((tuple(words(str(level))), level) for level in levels)
+
+
+@cache
+def _names(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
+    known = FACTORS[factor]
+    said = [*known.words.items(), *known.hints.items()]
+    return tuple((tuple(words(each)), level) for level, text in said for each in phrases(text))
+
+
+def _takes(factor: str, level: JsonValue) -> bool:
+    known = FACTORS[factor]
+    if known.kind == "choice":
+        return level in known.choices
+    low = known.bounds[0] if known.bounds else 1
+    return known.kind in ("int", "float") and level != "none" and low <= 0
