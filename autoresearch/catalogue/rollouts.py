@@ -43,6 +43,7 @@ FACTORS = (
         aliases="""
             batch size, batchsize, rollout batch size, rollouts per batch, rollouts per step,
             number of rollouts, train batch size, large batches, larger batches,
+            bigger batches, small batches, smaller batches,
             batch of, batches of
         """,
         symbols=("bs", "batch"),

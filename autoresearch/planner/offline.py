@@ -1,16 +1,17 @@
 """The planner that needs no language model: a topic's words, the catalogue and the playbooks."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 from autoresearch.catalogue import name_of
-from autoresearch.planner.course import course, refuse_too_long
+from autoresearch.planner.course import Course, course, refuse_too_long
 from autoresearch.planner.seam import Question
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.names import checked
 from autoresearch.study.intent import AskedFactor, Intent
 from autoresearch.topic.judge import is_paired
-from autoresearch.topic.parse import Named, ParsedTopic
+from autoresearch.topic.parse import ParsedTopic
 from autoresearch.topic.playbook_for import SWEEP, phrase_span, playbook_for, text_of
 from autoresearch.topic.read import Reading, judged, read
 from autoresearch.topic.words import canonical, number, words
@@ -20,6 +21,18 @@ from swarm.errors import Refusal
 _LENGTH = "max_length"
 #: Settings that act in one algorithm alone.
 _BELONGS = {"algorithm.value.": "ppo", "algorithm.beta": "dpo"}
+#: Settings that act where another factor makes them, and what to add to the topic.
+_IDLE = {
+    "warmup.lr": ("sft_warmup", "with 20 SFT steps"),
+    "warmup.rows": ("sft_warmup", "with 20 SFT steps"),
+    "data.resample_rounds": ("difficulty_filter", "with dynamic sampling"),
+    "algorithm.correction.low": ("correction", "with TIS"),
+    "algorithm.correction.high": ("correction", "with TIS"),
+    "algorithm.overlong_factor": (
+        "algorithm.overlong_buffer",
+        "with algorithm.overlong_buffer=0.2",
+    ),
+}
 _CROSSED = "the levels are crossed: every combination is an arm, not only those that are named"
 
 
@@ -31,63 +44,92 @@ def intent_of(question: Question) -> Intent:
     """
     own_topic = _is_own(question)
     reading = read(question.options.topic, own=own_topic)
-    parsed = reading.parsed
     run = course(reading, question.options)
     unused = () if own_topic else judged(reading, _units(question))
     playbook, broken = _playbook(reading, question)
-    if not parsed.treatments:  # found by its words, which are used then
-        found_by = text_of(playbook)
-        unused = tuple(word for word in unused if not set(words(word)) & set(found_by))
-    own = {listed.name for listed in playbook.factors}
-    chosen = question.options.playbook is not None
-    asked = [named for named in parsed.treatments if not chosen or named.factor in own or not own]
-    aside = [named.factor for named in parsed.treatments if named not in asked]
-    tested, fixed = _by_path(reading, bool(asked))
+    if not reading.parsed.treatments:  # found by its words, which are used then
+        found_by = set(text_of(playbook))
+        unused = tuple(word for word in unused if not set(words(word)) & found_by)
+    asked = _asked(reading, question, playbook, run)
     algorithm, implied = _algorithm(reading)
-    held = {**{named.factor: named.levels[0] for named in parsed.fixed}, **fixed, **run.held}
-    levels = [level for named in asked if named.factor == _LENGTH for level in named.levels]
+    _refuse_idle(reading)
     refuse_too_long(
         question.options.model or run.model or playbook.model,
-        [*levels, *([held[_LENGTH]] if _LENGTH in held else [])],
+        [
+            *(level for each in asked.factors if each.name == _LENGTH for level in each.levels),
+            asked.held.get(_LENGTH),
+        ],
     )
+    how = reading.circumstances
     return Intent(
         topic=question.options.topic,
         playbook=playbook.id,
-        factors=(
-            *(
-                AskedFactor(
-                    name=named.factor,
-                    levels=named.levels,
-                    control=named.control,
-                    direction=named.direction,
-                )
-                for named in asked
-            ),
-            *tested,
-            *run.factors,
-        ),
-        held=held,
+        factors=asked.factors,
+        held=asked.held,
         algorithm=algorithm,
         model=run.model,
         task=run.task,
         reward=run.reward,
         evaluation=run.evaluation,
-        eval_every=reading.circumstances.measured.every,
-        steps=reading.circumstances.steps,
-        seeds=reading.circumstances.seeds,
-        seed=reading.circumstances.seed or 0,
-        budget_seconds=reading.circumstances.budget_seconds,
-        metric=run.metric or (None if _is_part_of_its_phrase(playbook, parsed) else parsed.metric),
-        parameters=dict(_parameters(playbook, parsed)),
+        eval_every=how.measured.every,
+        steps=how.steps,
+        seeds=how.seeds,
+        seed=how.seed or 0,
+        budget_seconds=how.budget_seconds,
+        metric=run.metric or _metric(playbook, reading.parsed),
+        parameters=dict(_parameters(playbook, reading.parsed)),
         left_aside=(
-            *(f"{name} is named but not under test in {playbook.id}" for name in aside),
+            *asked.aside,
             *run.notes,
             *implied,
-            *([_CROSSED] if is_paired(parsed) and len(asked) > 1 else []),
             *([f"not used: {', '.join(unused)}"] if unused else []),
             *broken,
         ),
-        known=_known(question, own, asked),
+        known=_known(question, playbook, asked),
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The factors under test, those that are held, and what is to be said of them."""
+
+    factors: tuple[AskedFactor, ...]
+    held: dict[str, JsonValue]
+    aside: tuple[str, ...]
+
+
+def _asked(reading: Reading, question: Question, playbook: Playbook, run: Course) -> _Asked:
+    """A chosen playbook tests its own factors alone. One level of a factor beside a path with
+    several is held."""
+    parsed = reading.parsed
+    own = {listed.name for listed in playbook.factors}
+    chosen = question.options.playbook is not None and bool(own)
+    named = [each for each in parsed.treatments if not chosen or each.factor in own]
+    aside = [
+        f"{each.factor} is named but not under test in {playbook.id}"
+        for each in parsed.treatments
+        if each not in named
+    ]
+    tested, fixed = _by_path(reading, bool(named))
+    compared = any(len(factor.levels) > 1 for factor in tested)
+    beside = [each for each in named if len(each.levels) == 1 and compared]
+    named = [each for each in named if each not in beside]
+    if is_paired(parsed) and len(named) > 1:
+        aside.append(_CROSSED)
+    factors = (
+        AskedFactor(
+            name=each.factor, levels=each.levels, control=each.control, direction=each.direction
+        )
+        for each in named
+    )
+    return _Asked(
+        factors=(*factors, *tested, *run.factors),
+        held={
+            **{each.factor: each.levels[0] for each in (*parsed.fixed, *beside)},
+            **fixed,
+            **run.held,
+        },
+        aside=tuple(aside),
     )
 
 
@@ -117,6 +159,16 @@ def _algorithm(reading: Reading) -> tuple[str | None, list[str]]:
     return named, []
 
 
+def _refuse_idle(reading: Reading) -> None:
+    """Raise Refusal for a setting that does nothing without another that the topic leaves out."""
+    parsed, paths = reading.parsed, {named.path for named in reading.paths}
+    said = paths | {named.factor for named in (*parsed.treatments, *parsed.fixed)}
+    for path in sorted(paths & _IDLE.keys()):
+        needs, words_ = _IDLE[path]
+        if needs not in said:
+            raise Refusal("topic", f"{path} does nothing without {needs}", f"add {words_!r}")
+
+
 def _is_own(question: Question) -> bool:
     """Whether the topic is, word for word, one that a playbook gives as its own."""
     said = words(question.options.topic)
@@ -141,9 +193,9 @@ def _by_path(reading: Reading, others: bool) -> tuple[list[AskedFactor], dict[st
     return tested, fixed
 
 
-def _known(question: Question, own: Collection[str], asked: Sequence[Named]) -> tuple[str, ...]:
+def _known(question: Question, playbook: Playbook, asked: _Asked) -> tuple[str, ...]:
     """What earlier studies found on the same factors."""
-    factors = {named.factor for named in asked} or set(own)
+    factors = {each.name for each in asked.factors} or {each.name for each in playbook.factors}
     return tuple(
         f"known from {found['study']}: {found['text']}"
         for found in question.findings
@@ -166,10 +218,12 @@ def _playbook(reading: Reading, question: Question) -> tuple[Playbook, list[str]
     return checked(library, playbook.id), broken
 
 
-def _is_part_of_its_phrase(playbook: Playbook, parsed: ParsedTopic) -> bool:
-    """Whether the words of the metric are the playbook's own phrase: `answer length bias`."""
+def _metric(playbook: Playbook, parsed: ParsedTopic) -> str | None:
+    """The metric that is named, unless its words are the playbook's own phrase: `answer length
+    bias`."""
     span = phrase_span(playbook, parsed.words)
-    return bool(span and parsed.metric_span[0] < span[1] and span[0] < parsed.metric_span[1])
+    inside = span and parsed.metric_span[0] < span[1] and span[0] < parsed.metric_span[1]
+    return None if inside else parsed.metric
 
 
 def _parameters(playbook: Playbook, parsed: ParsedTopic) -> Iterator[tuple[str, float]]:

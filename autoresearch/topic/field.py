@@ -5,7 +5,7 @@ from autoresearch.topic.words import words
 _TEXT = """
 rl rlhf rlvr llm lm ai ml nlp training train trained policy model reward finetuning fine tune tuning
 sampling rollout reinforcement learning gradient run seed post optimizer ablation ablate sweep grid
-study question experiment compare try test check find tell know see want setup baseline default held
+study question experiment compare try test check find tell know see want setup default held
 step equal update value parameter hyperparameter level loss algorithm method variant task data
 divide dividing add adding remove removing raise raising lower lowering increase increasing decrease
 decreasing change changing keep apply applying turn hurt harm worth win base recipe range interact
@@ -18,6 +18,7 @@ report look please can could much sense suffice sufficient necessary ok okay goo
 higher big small tiny long short strong weak early late pick tradeoff
 advantage group relative weight bias biased toward towards collapse happen then
 pipeline bound affect affects affected hack hacked hacking really experiments
+reference begin begins adam adamw grpoconfig
 goes going getting match lora breaks breaking
 evaluate evaluated evaluation eval test tested testing measured validated validation heldout out
 de facto novo ie eg etc aka priori

@@ -30,9 +30,11 @@ _OPENS = frozenset({"with", "in", "at", "on", "for", "under", "using"})
 _NAME = re.compile(r"[^\W\d_][\w+-]*|\d[\w.+-]*[^\W\d_][\w.+-]*")
 
 
-def refuse_numbers(parsed: ParsedTopic, units: Collection[str]) -> None:
+def refuse_numbers(
+    parsed: ParsedTopic, units: Collection[str], paths: Collection[str] = ()
+) -> None:
     """Raise Refusal for a number that is nobody's. `units` are words behind a number that a
-    parameter of a playbook takes."""
+    parameter of a playbook takes, `paths` those that the topic names."""
     for place, word in enumerate(parsed.words):
         if number(word) is None or place in parsed.covered or place in parsed.numbers:
             continue
@@ -41,7 +43,8 @@ def refuse_numbers(parsed: ParsedTopic, units: Collection[str]) -> None:
             continue
         counted = is_subject(unit) and place + 1 not in parsed.covered
         said = " ".join(parsed.spelled[place : place + (2 if counted else 1)])
-        about = ", ".join((*parsed.factors, *(named.factor for named in parsed.fixed)))
+        held = (named.factor for named in parsed.fixed)
+        about = ", ".join((*parsed.factors, *held, *paths))
         raise Refusal(
             "topic",
             f"nothing in it takes the number {said!r} (it is about {about or 'no factor'})",
@@ -84,7 +87,10 @@ def refuse_sides(parsed: ParsedTopic) -> None:
                 continue
             said = " ".join(parsed.spelled[p] for p in sorted(side)) or word
             raise Refusal("topic", f"one side of its comparison is not understood: {said!r}", _SEE)
-        _refuse_unlike(parsed, _run(parsed, place, -1, _BREAKS), _run(parsed, place, 1, _BREAKS))
+        if not with_or_without:
+            _refuse_unlike(
+                parsed, _run(parsed, place, -1, _BREAKS), _run(parsed, place, 1, _BREAKS)
+            )
     for chunk in _middles(parsed):
         if not _is_understood(parsed, chunk, strict=False):
             said = " ".join(parsed.spelled[p] for p in chunk)

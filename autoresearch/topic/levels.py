@@ -35,10 +35,11 @@ _BEFORE = STOP | frozenset({"sweep", "grid", "range", "value", "ablation", "leve
 _APART = frozenset({"in", "for", "over", "within", "during", "by", "on", "every", "per"})
 _APART_FROM_NUMBER = _APART | {"with", "at", "under", "using", "after", "when"}
 #: What may stand between a factor and the bare value of a level.
+_TIMES = "time"
 #: Behind these a number with a word of its own is no further level: `16 and 37 parsnips`.
 _WEAK_JOINS = frozenset({"and", ","})
 _SKIP = LIST | frozenset(
-    {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on"}
+    {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on", "beat", "beats"}
 )
 _NOTHING = frozenset({"none", "off"})
 
@@ -87,7 +88,7 @@ def _owner(
     named = next((m.alias.factor for m in numeric if m.end == place), None)
     if after in UNITS:
         counted = _counted(after, numeric, place)
-        return counted or named
+        return counted or (named if after != _TIMES else None)
     if named:
         return named
     if _is_strange(after) and text[place - 1] in _WEAK_JOINS:

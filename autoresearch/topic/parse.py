@@ -76,17 +76,18 @@ class ParsedTopic:
 def parse(topic: str) -> ParsedTopic:
     """Read a topic. Raises Refusal for a level outside its factor's range."""
     text = tuple(words(topic))
-    mentions = find_mentions(text)
+    mentions, owners = _without_owners(find_mentions(text), spelled(topic))
     strong = _strong(text, mentions)
-    if len(strong) > 1:  # noise belongs to every study
+    if len(strong) > 1:  # every study has noise: it is no second factor
         strong = [name for name in strong if name != _NOISE]
+        mentions = [m for m in mentions if m.alias.factor != _NOISE]
     numbers = number_owners(text, mentions, strong)
     spoken = [level for name in strong for level in spoken_levels(text, mentions, numbers, name)]
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     metric = next((m for m in mentions if m.alias.metric), None)
-    meant = [m for m in mentions if _is_meant(m, strong, presets)]
+    meant = owners + [m for m in mentions if _is_meant(m, strong, presets)]
     spans = [*((m.start, m.end) for m in meant), *((s.start, s.end) for s in spoken)]
     covered = {place for start, end in spans for place in range(start, end)}
     return ParsedTopic(
@@ -101,6 +102,21 @@ def parse(topic: str) -> ParsedTopic:
         numbers=frozenset(numbers),
         claims=_claims(mentions, spoken, numbers, strong),
     )
+
+
+def _without_owners(
+    mentions: Sequence[Mention], said: Sequence[str]
+) -> tuple[list[Mention], list[Mention]]:
+    """The names in a topic, and those that only say whose another is: `DAPO's dynamic sampling`."""
+    starts = {m.start for m in mentions}
+    owners = [
+        m
+        for m in mentions
+        if m.alias.factor == "algorithm"
+        and said[m.end - 1].lower().endswith("'s")
+        and m.end in starts
+    ]
+    return [m for m in mentions if m not in owners], owners
 
 
 def _is_meant(mention: Mention, strong: Collection[str], presets: Collection[JsonValue]) -> bool:
@@ -149,7 +165,7 @@ def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
     for mention in mentions:
         if mention.alias.factor:
             by_factor.setdefault(mention.alias.factor, []).append(mention.alias)
-    compares = bool(_CONTRAST & set(text))
+    compares = bool(_CONTRAST & set(text)) or set(by_factor) == {"algorithm"}
     sure = [
         name
         for name, aliases in by_factor.items()

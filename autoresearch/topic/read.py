@@ -37,6 +37,7 @@ _SPOKEN_NUMBER = re.compile(
     re.IGNORECASE,
 )
 #: Marks that end a phrase as a comma does.
+_VERSUS = re.compile(r"\s(?:v|v\.|VS)\s")
 #: A bracket that says what a setting is taken from: `lr in [1e-5, 1e-4]`.
 _FROM_LIST = re.compile(r"\b(?:in|over|across|from)\s*(?=[\[{(])")
 _BREAKS = re.compile(r"[;:?!]")
@@ -64,12 +65,12 @@ def read(topic: str, *, own: bool = False) -> Reading:
     """Read a topic. Raises Refusal for one that is not English, and for a method, a setting or a
     value that the trainer does not have. A playbook's `own` topic may speak of anything."""
     refuse_other_language(topic)
-    text = Text(in_own_words(numbers_plainly(topic)))
+    text = Text(in_own_words(_VERSUS.sub(" vs ", numbers_plainly(topic))))
     paths, found = tuple(paths_named(text)), things(text)
     if not own:
         refuse_absent(text)
     course = circumstances(text)
-    left = _BREAKS.sub(" , ", _FROM_LIST.sub(" ", text.left))
+    left = _BREAKS.sub(" , ", _FROM_LIST.sub(" ", text.left).strip(" ?!.;:"))
     left = _SPOKEN_NUMBER.sub(lambda m: str(NUMBER_WORDS[m[1].lower()]), left)
     taken = len(words(text.whole)) - len(words(text.left))
     return Reading(found, course, paths, parse(left), left, taken)
@@ -85,8 +86,8 @@ def judged(reading: Reading, units: Collection[str] = ()) -> tuple[str, ...]:
     parsed = reading.parsed
     _refuse_unequal(reading.circumstances, parsed)
     refuse_names(parsed, reading.left)
+    refuse_numbers(parsed, units, [named.path for named in reading.paths])
     refuse_sides(parsed)
-    refuse_numbers(parsed, units)
     unused = tuple(not_used(parsed))
     refuse_outweighed(parsed, unused, reading.taken)
     return unused

@@ -21,19 +21,21 @@ _LETTERS: Mapping[str, str] = {
 }
 _WORD = re.compile(
     r"10\^[-+]?\d+"  # 10^-4
-    r"|(?:(?<![^\s=(:,])-)?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k)?(?![a-z0-9])"  # 16, -.2, 1e-3, 1k
+    r"|(?:(?<![^\s=(:,])-)?"  # a minus sign, not a hyphen
+    r"(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+|k|%)?(?![a-z0-9])"  # 16, .2, 1e-3, 1k, 5%
     r"|[a-z]+\+\+"  # reinforce++
     r"|[^\W_]+(?:'[a-z]+)?"
     r"|,"
 )
-_NUMBER = re.compile(r"10\^([-+]?\d+)|(-?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)(k?)")
+_NUMBER = re.compile(r"10\^([-+]?\d+)|(-?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)([k%]?)")
+_TIMES, _BY = {"": 1, "k": 1000, "%": 1}, {"": 1, "k": 1, "%": 100}
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT = re.compile(r"(?<=10)[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _TIMES_TEN = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?[x×*·]\s?10\^?([-+−]?\d+)(?![\w.])")
 _THOUSANDS = re.compile(
     r"(?<![\w.,])[1-9],\d00(?![\w.,]\d)|(?<![\w.,])[1248],(?:024|048|096|192)\b"
 )
-_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
+_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s%")
 _SPELLING = re.compile(r"(?<=[a-z]{4})i[sz](?:ation|e|er|ed|es|ing)$")
 
 _STOP_TEXT = """
@@ -73,11 +75,11 @@ def _plain(text: str) -> str:
 
 def numbers_plainly(text: str) -> str:
     """The text with its numbers as programs write them: `3 x 10^-4` and `3·10⁻⁴` are 3e-4, `1,024`
-    is 1024, `10%` is 0.1. A list without spaces (`64,128,256`) stays a list."""
+    is 1024. A list without spaces (`64,128,256`) stays a list."""
     text = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_RAISED), text)
     text = _TIMES_TEN.sub(lambda m: f"{m[1]}e{m[2].replace('−', '-')}", text)
     text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
-    return _PERCENT.sub(lambda m: f"{float(m[1]) / 100:g}", text)
+    return _PERCENT.sub(r"\1%", text)
 
 
 def canonical(word: str) -> str:
@@ -99,12 +101,13 @@ def is_subject(word: str) -> bool:
 
 
 def number(word: str) -> int | float | None:
-    """The number that a word stands for: whole as int, `1k` as 1000; None for other words."""
+    """The number that a word stands for: whole as int, `1k` as 1000, `1%` as 0.01; None for
+    other words."""
     match = _NUMBER.fullmatch(word)
     if match is None:
         return None
-    power, plain, thousand = match.groups()
-    value = 10.0 ** int(power) if power else float(plain) * (1000 if thousand else 1)
+    power, plain, unit = match.groups()
+    value = 10.0 ** int(power) if power else float(plain) * _TIMES[unit] / _BY[unit]
     return int(value) if value.is_integer() and not power else value
 
 

@@ -26,7 +26,7 @@ def test_each_value_is_a_level_of_the_keys_factor(name: str) -> None:
         assert value == value.lower()
         if meaning is None:
             continue
-        said = f"{key.words} {meaning}"
+        said = f"{key.words}{'=' if '.' in key.words else ' '}{meaning}"
         levels = [level for named in parse(said).treatments for level in named.levels]
         levels += [level for named in paths_named(Text(said)) for level in named.levels]
         assert len(levels) == 1, said

@@ -15,7 +15,7 @@ from swarm.errors import Refusal
         ("GRPO, bananas and RLOO", "'bananas'"),
         ("no baseline vs learned baseline", "'learned baseline'"),
         ("long vs short answers", "'long'"),
-        ("train only the last 2 layers vs all", "'train only the last 2 layers'"),
+        ("train only the last 2 layers vs all", "2 layers"),
         ("SFT vs RL", "'RL'"),
         ("GRPO vs SFT", "sft_warmup"),
         ("lr 1e-4 vs default", "'default'"),
@@ -46,7 +46,7 @@ def test_other_words_are_said_as_the_user_wrote_them(topic: str, words: str) -> 
 
 
 def test_words_that_outweigh_what_is_understood_refuse_the_topic() -> None:
-    with pytest.raises(Refusal, match="most of it is not understood: cute, furry, kittens"):
+    with pytest.raises(Refusal, match="most of it is not understood: scare, cute, furry"):
         intent_for("does noise scare cute furry little kittens and puppies")
 
 

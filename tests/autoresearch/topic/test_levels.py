@@ -41,6 +41,9 @@ from swarm.errors import Refusal
         ("baseline none vs group", {"baseline": ("none", "group")}),
         ("TIS vs none", {"correction": ("tis", "none")}),
         ("dynamic sampling on vs off", {"difficulty_filter": ("resample", "none")}),
+        ("Does DAPO's dynamic sampling help GRPO?", {"difficulty_filter": ("resample",)}),
+        ("GRPO v. RLOO", {"algorithm": ("grpo", "rloo")}),
+        ("seed variance of GRPO vs PPO", {"algorithm": ("grpo", "ppo")}),
         ("forward vs reverse KL", {"kl_estimator": ("forward", "reverse")}),
         ("KL in loss vs in reward", {"kl_placement": ("loss", "reward")}),
         (
@@ -94,13 +97,15 @@ def test_one_level_beside_a_comparison_is_held(
         ("group size matters in production with 500", "500"),
         ("group size 4 vs 16 and 37 parsnips", "37 parsnips"),
         ("lr 1e-4 vs 1e-3 with effect size 0.1", "0.1"),
-        ("95% confidence: lr 1e-4 vs 1e-3", "0.95 confidence"),
-        ("how many seeds do I need to detect 3%", "0.03"),
+        ("95% confidence: lr 1e-4 vs 1e-3", "95% confidence"),
+        ("how many seeds do I need to detect 3%", "3%"),
         ("does GRPO need 16 generations?", "16 generations"),
         ("does clip-higher keep entropy above 0.5?", "0.5"),
         ("train on 1 prompt vs 64 prompts", "1 prompt"),
         ("data mixture 50/50 math and code", "50"),
-        ("response length 256 vs 512", "512"),
+        ("can we reuse each batch 4 times instead of once?", "4 times"),
+        ("response length 256 vs 512", "256"),
+        ("group size 4 vs 16 by 71%", "71%"),
     ],
 )
 def test_a_number_that_is_nobodys_refuses_the_topic(topic: str, number: str) -> None:

@@ -1,13 +1,14 @@
 """A topic is read whole: each number and name is used, or the topic is refused by it."""
 
+import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
-from support.plans import plan_for
+from support.plans import intent_for, plan_for
 
-from autoresearch.topic.read import judged, read
+from autoresearch.topic.read import read
 from swarm.config.base import JsonValue
 from swarm.errors import Refusal
 
@@ -125,22 +126,63 @@ def test_a_model_is_honoured_by_an_option_that_holds_its_name() -> None:
     assert any("Qwen2.5-0.5B" in note and "tiny" in note for note in other.notes)
 
 
-@given(
-    st.sampled_from(["group size 4 vs 16", "lr 1e-4 vs 1e-3", "does the KL matter"]),
-    st.sampled_from(["at 37 {}", "with {} 37", "{} of 37", "and 37 {}"]),
-    st.sampled_from(["parsnips", "iterations of grog", "foo", "quokkas", "hz", "units"]),
+FACTORS_SAID = {
+    "group size {} vs {}": (2, 64),
+    "lora rank {} vs {}": (1, 64),
+    "updates per batch {} or {}": (1, 16),
+    "staleness {} vs {} versions": (0, 32),
+    "num_generations={} vs {}": (2, 64),
+    "batch.epochs {} vs {}": (1, 16),
+}
+AROUND = (
+    "",
+    ", {} seeds",
+    " for {} steps",
+    " with {} {}",
+    " at {} {}",
+    " and {} {}",
+    ", {} {} each",
+    " on {}B models",
+    " for Qwen2.5-{}B",
+    " with pass@{}",
+    " within {} minutes",
+    " in {}",
+    " over {} {} of grog",
+    " by {}%",
+    " evaluated every {} steps",
 )
-def test_a_number_with_a_strange_unit_never_passes_unsaid(topic: str, form: str, unit: str) -> None:
-    said = f"{topic} {form.format(unit)}"
-    levels, message = [], ""
+UNITS = ("parsnips", "GPUs", "prompts", "tokens", "foo", "layers", "hz", "iterations")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(sorted(FACTORS_SAID)),
+    st.lists(st.integers(0, 64), min_size=2, max_size=2, unique=True),
+    st.sampled_from(AROUND),
+    st.integers(71, 99),
+    st.sampled_from(UNITS),
+)
+def test_every_number_is_in_the_intent_or_the_topic_is_refused(
+    form: str, levels: list[int], around: str, extra: int, unit: str
+) -> None:
+    """A refusal names a setting, or words of the topic."""
+    low, high = FACTORS_SAID[form]
+    levels = [min(max(level, low), high) for level in levels]
+    topic = form.format(*levels) + around.format(extra, unit)
+    intent, line = None, ""
     try:
-        reading = read(said)
-        judged(reading)
-        parsed = reading.parsed
-        levels = [level for named in (*parsed.treatments, *parsed.fixed) for level in named.levels]
+        intent = intent_for(topic)
     except Refusal as refused:
-        message = str(refused)
-    assert 37 in levels or "37" in message, said
+        line = str(refused)
+    event("refused" if line else "answered")
+    if intent is None:
+        assert any(word.strip(",") in line for word in topic.split()), line
+        return
+    said = json.dumps(intent.model_dump(mode="json", exclude={"topic"}))
+    numbers = {float(found) for found in re.findall(r"\d+\.?\d*", said)}
+    asked = {*map(float, levels), *([float(extra)] if "{}" in around else [])}
+    of_time = {extra * 60.0} if "minutes" in around else set()
+    assert asked - numbers - ({float(extra)} if of_time & numbers else set()) == set(), said
 
 
 def test_names_keep_their_digits() -> None:

@@ -60,6 +60,8 @@ from swarm.errors import Refusal
         ("kl_loss_type low_var_kl vs k2", "kl_estimator", ("forward", "reverse")),
         ("filter_groups.enable True vs False", "difficulty_filter", ("resample", "none")),
         ("vllm_importance_sampling_correction=True vs False", "correction", ("tis", "none")),
+        ("SFT lr 1e-4 vs 1e-3 with 20 SFT steps", "warmup.lr", (1e-4, 1e-3)),
+        ("Adam eps 1e-8 vs 1e-5", "optim.eps", (1e-8, 1e-5)),
         ("soft overlong punishment", "algorithm.overlong_buffer", (0, 0.2)),
         ("optim.eps=1e-8 vs optim.eps=1e-5", "optim.eps", (1e-8, 1e-5)),
         ("PPO with value head vs group baseline", "baseline", ("value", "group")),
@@ -104,6 +106,8 @@ def test_a_setting_of_another_trainer_is_a_factor_with_its_values(
         ("LoRA dropout 0 vs 0.1", ("dropout",)),
         ("gamma 0.9 vs 1 in GRPO", ("algorithm.value.gamma", "GRPO", "PPO")),
         ("foo_bar 3 vs 4", ("foo_bar",)),
+        ("SFT lr 1e-4 vs 1e-3", ("warmup.lr", "sft_warmup", "20 SFT steps")),
+        ("tis_imp_ratio_cap 2 vs 4", ("algorithm.correction.high", "with TIS")),
         ("optim.lrr 1e-4 vs 1e-3", ("optim.lrr", "did you mean optim.lr")),
     ],
 )
