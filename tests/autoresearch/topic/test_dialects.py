@@ -1,5 +1,7 @@
 """The table of other trainers' settings: each leads somewhere, or says why not."""
 
+from pathlib import Path
+
 import pytest
 
 from autoresearch.topic.dialects import KEYS
@@ -30,3 +32,8 @@ def test_each_value_is_a_level_of_the_keys_factor(name: str) -> None:
         levels = [level for named in parse(said).treatments for level in named.levels]
         levels += [level for named in paths_named(Text(said)) for level in named.levels]
         assert len(levels) == 1, said
+
+
+def test_the_page_of_topics_names_every_key() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "topics.md").read_text()
+    assert [name for name in KEYS if f"`{name}`" not in page] == []

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import event, given, settings
@@ -191,3 +192,15 @@ def test_names_keep_their_digits() -> None:
     assert reading.things.data == ("GSM8K",)
     assert [named.levels for named in reading.parsed.treatments] == [(4, 16)]
     assert not re.search(r"\d", reading.left.replace("4 vs 16", ""))
+
+
+def test_the_topics_of_the_readme_are_read_as_it_says() -> None:
+    asked = intent_for("num_generations 4 vs 16, 10 seeds each, for 100 steps, pass@8")
+    assert [(f.name, f.levels) for f in asked.factors] == [("group_size", (4, 16))]
+    assert (asked.seeds, asked.steps, asked.evaluation[0].k) == (10, 100, 8)
+    page = (Path(__file__).parents[3] / "README.md").read_text()
+    said = re.search(r'"(GRPO vs RLOO on GSM8K)"\s+# refused: (.*)', page)
+    assert said
+    with pytest.raises(Refusal) as refused:
+        intent_for(said[1])
+    assert said[2] in str(refused.value)
