@@ -155,6 +155,7 @@ FACTORS = (
         levels=("uniform", "easy_first", "by_signal"),
         aliases="""
             curriculum, curriculum learning, prompt order, data order, order of the prompts,
+            order of prompts,
             easy to hard, easy prompts first, ordering prompts, adaptive difficulty
         """,
         words={

@@ -58,6 +58,8 @@ def course(reading: Reading, options: StartOptions) -> Course:
     found.notes += [
         f"the trainer is swarm; {library} is not used" for library in dict.fromkeys(named.libraries)
     ]
+    if named.cited:
+        found.notes.append(f"not read: {', '.join(named.cited)}")
     said = reading.circumstances
     if len(said.precisions) > 1:
         found.factors = (AskedFactor(name="model.dtype", levels=said.precisions),)

@@ -201,7 +201,10 @@ KEYS: Mapping[str, Key] = {
     "vf_coef": Key(absent=f"{_VALUE}, which has its own optimizer: algorithm.value.head_lr"),
     "cliprange_value": Key("algorithm.value.clip"),
     "value_clip": Key("algorithm.value.clip"),
-    "critic_learning_rate": Key("algorithm.value.head_lr"),
+    **dict.fromkeys(
+        ["critic_learning_rate", "critic_lr", "value_lr", "value_head_lr", "head_lr"],
+        Key("algorithm.value.head_lr"),
+    ),
     "whiten_rewards": Key(absent="rewards are not whitened, advantages may be: 'batch std'"),
     "overlong_buffer.len": _OVERLONG,
     "overlong_buffer.enable": _OVERLONG,

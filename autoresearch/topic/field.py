@@ -19,6 +19,8 @@ higher big small tiny long short strong weak early late pick tradeoff
 advantage group relative weight bias biased toward towards collapse happen then
 pipeline bound affect affects affected hack hacked hacking really experiments
 reference begin begins adam adamw grpoconfig
+followed follow follows
+filter filtering
 goes going getting match lora breaks breaking
 evaluate evaluated evaluation eval test tested testing measured validated validation heldout out
 de facto novo ie eg etc aka priori

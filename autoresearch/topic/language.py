@@ -27,6 +27,7 @@ _SHARED = frozenset({"die", "la", "le", "de", "es", "con", "van", "del", "como",
 _ENGLISH_TEXT = "in is are the of at with vs versus on sweep between why who best"
 _NOT_ENGLISH_TEXT = "a me no so as do per et al se was an i over ,"
 _ENGLISH = (STOP | frozenset(_ENGLISH_TEXT.split())) - frozenset(_NOT_ENGLISH_TEXT.split())
+_ET_AL = re.compile(r"\bet\s+al\b", re.IGNORECASE)
 #: Parts of the letters, and of the words, that mark a topic as written in another script or with
 #: the accents of another language.
 _OTHER_SCRIPT, _ACCENTED = 0.2, 1 / 3
@@ -40,6 +41,7 @@ def refuse_other_language(topic: str) -> None:
 
 def is_english(topic: str) -> bool:
     """Whether a topic can be read as English."""
+    topic = _ET_AL.sub(" ", topic)
     letters = [letter for letter in topic if letter.isalpha()]
     other = [letter for letter in letters if _script(letter) not in ("LATIN", "GREEK", "MICRO")]
     if len(other) > 1 and len(other) > _OTHER_SCRIPT * len(letters):

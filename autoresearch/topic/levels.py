@@ -64,9 +64,10 @@ def number_owners(
         if m.alias.factor in strong and FACTORS[m.alias.factor].kind in ("int", "float")
     ]
     covered = {i for m in mentions for i in range(m.start, m.end)}
+    measured = {m.end for m in mentions if m.alias.metric}
     found: dict[int, str] = {}
     for place, word in enumerate(text):
-        if number(word) is None or place in covered or not numeric:
+        if number(word) is None or place in covered or place in measured or not numeric:
             continue
         before = text[place - 1] if place else "is"
         if not (place - 1 in covered or before in _BEFORE or number(before) is not None):

@@ -87,6 +87,15 @@ _TASK = phrase(
 )
 
 
+#: What a topic cites: nothing of it is read.
+_CITED = re.compile(
+    r"https?://\S+|\barxiv[:\s]\s?\d{4}\.\d{4,5}(?:v\d+)?|"
+    r"\b(?:sections?|sec\.|fig(?:ure|\.)|table|eq(?:uation|\.)|appendix|chapter|page)\s?\d+(?:\.\d+)*\b|"
+    r"\bet\sal\.?,?\s?\(?(?:19|20)\d\d\)?",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Things:
     """What a topic names beside settings, in the user's words. `data` is trained on or just named,
@@ -99,6 +108,7 @@ class Things:
     rewards: tuple[str, ...] = ()
     hardware: tuple[str, ...] = ()
     libraries: tuple[str, ...] = ()
+    cited: tuple[str, ...] = ()
 
 
 def is_file(name: str) -> bool:
@@ -113,6 +123,7 @@ def plain(name: str) -> str:
 
 def things(text: Text) -> Things:
     """Take the names of things out of a topic."""
+    cited = tuple(match[0] for match in text.take(_CITED))
     data: list[str] = []
     tested: list[str] = []
     rewards = [match["ref"] for match in text.take(_REWARD)]
@@ -145,4 +156,5 @@ def things(text: Text) -> Things:
         tasks=tuple(dict.fromkeys(asked)),
         hardware=hardware,
         libraries=tuple(match["name"] for match in text.take(_LIBRARIES)),
+        cited=cited,
     )

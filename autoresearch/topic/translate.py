@@ -67,7 +67,7 @@ _TWICE = re.compile(
 #: DAPO's soft penalty, where no number says otherwise.
 _OVERLONG = re.compile(
     r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|(?:reward\s)?shaping|reward)"
-    r"(?!\s*[=:]?\s*\d)",
+    r"(?:\s+on\s+(?:or|vs\.?|versus|and)\s+off)?(?!\s*[=:]?\s*\d)",
     re.IGNORECASE,
 )
 

@@ -29,6 +29,8 @@ _WORD = re.compile(
 )
 _NUMBER = re.compile(r"10\^([-+]?\d+)|(-?(?:\d+\.\d+|\.\d+|\d+)(?:e[-+]?\d+)?)([k%]?)")
 _TIMES, _BY = {"": 1, "k": 1000, "%": 1}, {"": 1, "k": 1, "%": 100}
+_DOTS = re.compile(r"(?<=\d)\s?(?:\.{2,}|…)\s?(?=[\d.])")
+_POWER = re.compile(r"(?<![\w.^])([2-9])(?:\^|\*\*)(\d{1,2})(?![\w.])")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT = re.compile(r"(?<=10)[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _TIMES_TEN = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?[x×*·]\s?10\^?([-+−]?\d+)(?![\w.])")
@@ -47,7 +49,7 @@ more most much my need needed needs no not of on one only optimal or our over pi
 setting should show small smaller so than that the their them there these they this to too under up
 use used useful using value values versus vs want was we well what when where whether which while
 who why will with without work works worse worth would x you your beat beats outperform outperforms
-against equal really actually also enough final et al per se
+against equal really actually also enough final et al per se please
 """
 #: Function words and words that any question may hold: they carry no subject.
 STOP = frozenset([*_STOP_TEXT.split(), ","])
@@ -75,9 +77,12 @@ def _plain(text: str) -> str:
 
 def numbers_plainly(text: str) -> str:
     """The text with its numbers as programs write them: `3 x 10^-4` and `3·10⁻⁴` are 3e-4, `1,024`
-    is 1024. A list without spaces (`64,128,256`) stays a list."""
+    is 1024, `2^4` is
+    16. A list without spaces (`64,128,256`) stays a list."""
+    text = _DOTS.sub(" to ", text)
     text = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_RAISED), text)
     text = _TIMES_TEN.sub(lambda m: f"{m[1]}e{m[2].replace('−', '-')}", text)
+    text = _POWER.sub(lambda m: str(int(m[1]) ** int(m[2])), text)
     text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
     return _PERCENT.sub(r"\1%", text)
 

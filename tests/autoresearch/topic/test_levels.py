@@ -12,6 +12,8 @@ from swarm.errors import Refusal
     [
         ("learning rate sweep 1e-6 3e-6 1e-5 for GRPO", {"learning_rate": (1e-6, 3e-6, 1e-5)}),
         ("learning rate 3×10^-4 vs 10⁻³", {"learning_rate": (3e-4, 1e-3)}),
+        ("lr 1e-4...1e-2", {"learning_rate": (1e-4, 1e-2)}),
+        ("group size 2^2 vs 2^4", {"group_size": (4, 16)}),
         ("lr 1E-4 vs 3E-4", {"learning_rate": (1e-4, 3e-4)}),
         ("sweep lr over {1e-5, 3e-5, 1e-4}", {"learning_rate": (1e-5, 3e-5, 1e-4)}),
         ("lr in [1e-5, 1e-4]", {"learning_rate": (1e-5, 1e-4)}),
@@ -104,6 +106,7 @@ def test_one_level_beside_a_comparison_is_held(
         ("train on 1 prompt vs 64 prompts", "1 prompt"),
         ("data mixture 50/50 math and code", "50"),
         ("can we reuse each batch 4 times instead of once?", "4 times"),
+        ("KL=0 & entropy=0.01 vs KL=0.1 & entropy=0", "0.01"),
         ("response length 256 vs 512", "256"),
         ("group size 4 vs 16 by 71%", "71%"),
     ],

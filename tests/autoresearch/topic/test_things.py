@@ -107,6 +107,9 @@ def test_what_is_not_here_is_refused_with_the_option_that_would_bring_it(
         ("lr 1e-6 vs 1e-5 for Llama-3.2-1B", {"model": "tiny"}, "Llama-3.2-1B"),
         ("lr 1e-4 vs 1e-3 on 8 GPUs", {"ray_address": "auto"}, "8 GPUs"),
         ("scale_rewards True vs False in TRL", {}, "TRL"),
+        ("arXiv:2503.14476: clip-higher 0.28 vs 0.2", {}, "not read: arXiv:2503.14476"),
+        ("lr 1e-4 vs 1e-3 (Fig. 3, Hu et al. 2025)", {}, "not read: Fig. 3, et al. 2025"),
+        ("lr 1e-4 vs 1e-3, see https://example.org/a?b=3", {}, "https://example.org/a?b=3"),
     ],
 )
 def test_an_option_is_honoured_and_what_it_is_not_is_said(

@@ -61,6 +61,7 @@ from swarm.errors import Refusal
         ("filter_groups.enable True vs False", "difficulty_filter", ("resample", "none")),
         ("vllm_importance_sampling_correction=True vs False", "correction", ("tis", "none")),
         ("SFT lr 1e-4 vs 1e-3 with 20 SFT steps", "warmup.lr", (1e-4, 1e-3)),
+        ("value head lr 1e-3 vs 1e-2 in PPO", "algorithm.value.head_lr", (1e-3, 1e-2)),
         ("Adam eps 1e-8 vs 1e-5", "optim.eps", (1e-8, 1e-5)),
         ("soft overlong punishment", "algorithm.overlong_buffer", (0, 0.2)),
         ("optim.eps=1e-8 vs optim.eps=1e-5", "optim.eps", (1e-8, 1e-5)),
