@@ -159,7 +159,10 @@ FACTORS = (
             easy to hard, easy prompts first, ordering prompts, adaptive difficulty
         """,
         words={
-            "uniform": "uniform order, random order, shuffled",
+            "uniform": """
+                uniform order, random order, shuffled, no curriculum, without a curriculum,
+                without curriculum
+            """,
             "easy_first": "easy first, easy to hard order",
             "by_signal": "by signal, by difficulty, difficulty sampler, difficulty sampling",
         },
@@ -178,7 +181,10 @@ FACTORS = (
             reward shaping, reward design, reward function, reward type
         """,
         words={
-            "exact": "exact match reward, exact match, exact reward, binary reward, sparse reward",
+            "exact": """
+                exact match reward, exact match, exact reward, binary reward, sparse reward,
+                no reward shaping, no shaping
+            """,
             "partial": "partial credit, partial reward, shaped reward, dense reward",
             "format": "format reward, format only reward",
             "proxy": """

@@ -21,6 +21,7 @@ pipeline bound affect affects affected hack hacked hacking really experiments
 reference begin begins adam adamw grpoconfig
 followed follow follows
 filter filtering
+take takes taking term terms
 goes going getting match lora breaks breaking
 evaluate evaluated evaluation eval test tested testing measured validated validation heldout out
 de facto novo ie eg etc aka priori

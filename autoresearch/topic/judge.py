@@ -87,6 +87,7 @@ def refuse_sides(parsed: ParsedTopic) -> None:
                 continue
             said = " ".join(parsed.spelled[p] for p in sorted(side)) or word
             raise Refusal("topic", f"one side of its comparison is not understood: {said!r}", _SEE)
+        _refuse_alike(parsed, left, right, word)
         if not with_or_without:
             _refuse_unlike(
                 parsed, _run(parsed, place, -1, _BREAKS), _run(parsed, place, 1, _BREAKS)
@@ -111,6 +112,17 @@ def is_strange(parsed: ParsedTopic, place: int) -> bool:
         return False
     owns = parsed.spelled[place].lower().endswith("'s")  # Schulman's k3
     return not owns and word not in FIELD and word not in UNITS
+
+
+def _refuse_alike(
+    parsed: ParsedTopic, left: Sequence[int], right: Sequence[int], word: str
+) -> None:
+    """Refuse `high KL vs low KL`: one factor on both sides, and a level on neither."""
+    sides = [{parsed.claims[p] for p in side if p in parsed.claims} for side in (left, right)]
+    said = any(place in parsed.levels for place in (*left, *right))
+    if word in _STRICT and sides[0] == sides[1] and len(sides[0]) == 1 and not said:
+        (factor,) = sides[0]
+        raise Refusal("topic", f"both sides of its comparison name {factor}, and no value", _SEE)
 
 
 def _refuse_unlike(parsed: ParsedTopic, left: Sequence[int], right: Sequence[int]) -> None:

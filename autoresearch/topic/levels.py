@@ -16,6 +16,7 @@ from autoresearch.topic.aliases import Mention
 from autoresearch.topic.field import FIELD
 from autoresearch.topic.words import STOP, canonical, number, words
 from swarm.config.base import JsonValue
+from swarm.errors import Refusal
 
 #: Words between the levels of one factor.
 LIST = frozenset({",", "vs", "versus", "and", "or", "than", "to", "against", "over"})
@@ -35,12 +36,12 @@ _BEFORE = STOP | frozenset({"sweep", "grid", "range", "value", "ablation", "leve
 _APART = frozenset({"in", "for", "over", "within", "during", "by", "on", "every", "per"})
 _APART_FROM_NUMBER = _APART | {"with", "at", "under", "using", "after", "when"}
 #: What may stand between a factor and the bare value of a level.
-_TIMES = "time"
 #: Behind these a number with a word of its own is no further level: `16 and 37 parsnips`.
 _WEAK_JOINS = frozenset({"and", ","})
 _SKIP = LIST | frozenset(
     {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on", "beat", "beats"}
 )
+_WITHOUT = frozenset({"no", "without"})
 _NOTHING = frozenset({"none", "off"})
 
 
@@ -70,7 +71,8 @@ def number_owners(
         if number(word) is None or place in covered or place in measured or not numeric:
             continue
         before = text[place - 1] if place else "is"
-        if not (place - 1 in covered or before in _BEFORE or number(before) is not None):
+        stands = place - 1 in covered or before in _BEFORE or number(before) is not None
+        if not stands and not any(m.start == place + 1 for m in numeric):
             continue
         owner = _owner(text, numeric, covered, found, place)
         if owner:
@@ -89,7 +91,7 @@ def _owner(
     named = next((m.alias.factor for m in numeric if m.end == place), None)
     if after in UNITS:
         counted = _counted(after, numeric, place)
-        return counted or (named if after != _TIMES else None)
+        return counted or (named if named and not FACTORS[named].units else None)
     if named:
         return named
     if _is_strange(after) and text[place - 1] in _WEAK_JOINS:
@@ -107,6 +109,8 @@ def _owner(
     if not later:
         return None
     between = text[place + 1 : later[0].start]
+    if between[-1:] == (",",):  # something new begins
+        return None
     joined = all(w in STOP or w in UNITS or number(w) is not None for w in between)
     return later[0].alias.factor if joined else None
 
@@ -163,6 +167,28 @@ def spoken_levels(
         ):
             found.setdefault(level.start, level)
     return list(found.values())
+
+
+def left_out(text: Sequence[str], mentions: Sequence[Mention], factor: str) -> list[Spoken]:
+    """`no curriculum`, `without the filter`: the level of a factor that is none of it. Raises
+    Refusal where there is none. `with and without` asks for the usual levels."""
+    found = []
+    for mention in mentions:
+        if mention.alias.factor != factor or mention.alias.level is not None:
+            continue
+        place = mention.start - 1
+        while place > 0 and text[place] in ("a", "an", "the"):
+            place -= 1
+        if place < 0 or text[place] not in _WITHOUT or "with" in text[max(place - 2, 0) : place]:
+            continue
+        level = _off(factor)
+        if level is None:
+            said = " ".join(text[place : mention.end])
+            raise Refusal(
+                "topic", f"{said!r}: no level of {factor} is none", FACTORS[factor].allowed
+            )
+        found.append(Spoken(place, mention.start, factor, level))
+    return found
 
 
 def _may_yield(mention: Mention, factor: str) -> bool:
@@ -240,8 +266,7 @@ def _values(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
     found: list[tuple[tuple[str, ...], JsonValue]] = []
     if known.kind == "choice":
         found += (*_choices(factor), *_names(factor))
-    zero = 0.0 if known.kind == "float" else 0
-    off = next((level for level in ("none", zero) if _takes(factor, level)), None)
+    off = _off(factor)
     if off is not None:
         found += [((word,), off) for word in _NOTHING]
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
@@ -259,6 +284,12 @@ def _names(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
     known = FACTORS[factor]
     said = [*known.words.items(), *known.hints.items()]
     return tuple((tuple(words(each)), level) for level, text in said for each in phrases(text))
+
+
+def _off(factor: str) -> JsonValue:
+    """The level that means none of a factor; None where there is none."""
+    zero = 0.0 if FACTORS[factor].kind == "float" else 0
+    return next((level for level in ("none", zero) if _takes(factor, level)), None)
 
 
 def _takes(factor: str, level: JsonValue) -> bool:

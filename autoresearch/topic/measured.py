@@ -27,6 +27,7 @@ _EVALUATED_ON = re.compile(
 )
 _EVAL_TEMPERATURE = phrase(
     r"(?:(?:at|with|and)\s)?(?:eval(?:uation)?|test|validation)[-\s](?:temp(?:erature)?|t)\s?[=:]?\s?(?P<n>\d*\.?\d+)"
+    r"|eval\w*\sat\s(?P<d>\d?\.\d+)"
     r"|eval\w*\s(?:at|with)\s(?:a\s)?temp(?:erature)?\s(?:of\s)?(?P<e>\d*\.?\d+)"
     r"|(?:(?:at|with)\s)?temp(?:erature)?\s?[=:]?\s?(?P<m>\d*\.?\d+)\s(?:at|in|for|during)\s(?:eval\w*|test\w*|validation)"
 )
@@ -85,6 +86,6 @@ def _at_k(text: Text) -> tuple[tuple[tuple[str, int], ...], float | None]:
         if match["t"]:
             warm[float(match["t"])] = match[0].strip()
     for match in text.take(_EVAL_TEMPERATURE):
-        warm[float(match["n"] or match["m"] or match["e"])] = match[0].strip()
+        warm[float(match["n"] or match["m"] or match["e"] or match["d"])] = match[0].strip()
     temperature = single(warm, "evaluation temperature")
     return tuple(dict.fromkeys(found)), temperature

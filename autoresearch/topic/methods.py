@@ -72,6 +72,12 @@ _ABSENT: tuple[tuple[str, str, str], ...] = (
         "hypotheses are on accuracy, rewards, entropy, KL or lengths; reports show time too",
     ),
     (
+        "which says no value",
+        r"doubl(?:e|ing)\s\w+|halv(?:e|ing)\s\w+|half\sthe|half\sas\s\w+|twice\s(?:the|as)|tripl(?:e|ing)\s\w+|quadrupl\w+|"
+        r"\d+(?:\.\d+)?\s?x\s(?:the|as|larger|more|higher|smaller|lower|fewer|less)|\d+%\s(?:more|less|fewer|higher|lower)",
+        "say the values, as in 'group size 8 vs 16'",
+    ),
+    (
         "for which there is no schedule here",
         r"wsd|warmup[-\s]stable[-\s]decay|polynomial(?:\sdecay|\sschedule)?|inverse[-\s]square[-\s]root|one[-\s]?cycle|"
         r"exponential\sdecay|(?:cosine\swith|warm)\srestarts?|(?:temperature|kl|clip|entropy|length|group[-\s]size|beta)[-\s](?:schedul\w+|anneal\w*|decay)|"

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from autoresearch.catalogue import FACTORS
 from autoresearch.study.plan import Direction
 from autoresearch.topic.aliases import Alias, Mention, find_mentions
-from autoresearch.topic.levels import LIST, Spoken, number_owners, spoken_levels
+from autoresearch.topic.levels import LIST, Spoken, left_out, number_owners, spoken_levels
 from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
 
@@ -50,7 +50,8 @@ class ParsedTopic:
     `fixed` are factors held at one level, `algorithm` a preset named alone, `metric_span` the words
     that name the metric (from, up to), `covered` the places of all words that name something,
     `numbers` those of numbers that are levels, `claims` the factor of each word that names one or
-    is a level of it. `spelled` are the words as the user wrote them.
+    is a level of it, `levels` the places where one is said. `spelled` are the words as the user
+    wrote them.
     """
 
     words: tuple[str, ...]
@@ -63,6 +64,7 @@ class ParsedTopic:
     covered: frozenset[int] = frozenset()
     numbers: frozenset[int] = frozenset()
     claims: Mapping[int, str] = field(default_factory=dict)
+    levels: frozenset[int] = frozenset()
 
     @property
     def covered_words(self) -> frozenset[str]:
@@ -83,6 +85,7 @@ def parse(topic: str) -> ParsedTopic:
         mentions = [m for m in mentions if m.alias.factor != _NOISE]
     numbers = number_owners(text, mentions, strong)
     spoken = [level for name in strong for level in spoken_levels(text, mentions, numbers, name)]
+    spoken += [level for name in strong for level in left_out(text, mentions, name)]
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
@@ -101,6 +104,10 @@ def parse(topic: str) -> ParsedTopic:
         covered=frozenset(covered),
         numbers=frozenset(numbers),
         claims=_claims(mentions, spoken, numbers, strong),
+        levels=frozenset(
+            {*numbers, *(s.start for s in spoken)}
+            | {m.start for m in mentions if m.alias.level is not None}
+        ),
     )
 
 

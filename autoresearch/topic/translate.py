@@ -76,7 +76,7 @@ def in_own_words(topic: str) -> str:
     """The topic with the settings of other trainers in the catalogue's words. Raises Refusal for a
     setting or a value that has no counterpart."""
     topic = _PLACES.sub(lambda m: f"{_PLACE_OF[m[1].lower()]} vs {_PLACE_OF[m[2].lower()]}", topic)
-    topic = _OVERLONG.sub("algorithm.overlong_buffer 0 vs 0.2", topic)
+    topic = _OVERLONG.sub(_penalty, topic)
     if _DPO.search(topic) and not _OTHERS.search(topic):
         topic = _BETA.sub("algorithm.beta", topic)
     keys = [match for match in _key().finditer(topic) if _is_key(match, topic)]
@@ -99,12 +99,19 @@ def in_own_words(topic: str) -> str:
     return said
 
 
+def _penalty(match: re.Match[str]) -> str:
+    """The overlong penalty as its path, unless the catalogue has a factor of that name."""
+    known = tuple(words(match[0])) in _catalogue()
+    return match[0] if known else "algorithm.overlong_buffer 0 vs 0.2"
+
+
 def _is_key(match: re.Match[str], topic: str) -> bool:
     """Whether it is a setting and not a word: it has a mark of one, or a number follows."""
     if not match["key"].isalpha() or match["equals"]:
         return True
-    known = tuple(words(match["key"])) in _catalogue()
-    return not known and re.match(r"\s+\d", topic[match.end() :]) is not None
+    absent = KEYS[match["key"].lower()].absent
+    free = bool(absent) or tuple(words(match["key"])) not in _catalogue()
+    return free and re.match(r"\s+\d", topic[match.end() :]) is not None
 
 
 def _values(name: str, key: Key, text: str, *, assigned: bool) -> str:

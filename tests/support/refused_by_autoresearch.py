@@ -258,12 +258,14 @@ CASES = by_module(
             "refuse_names": case(ask("group size 4 vs 16 with GiGPOX")),
             "refuse_sides#1": case(ask("GRPO vs banana")),
             "refuse_sides#2": case(ask("GRPO, bananas and RLOO")),
+            "_refuse_alike": case(ask("high KL vs low KL")),
             "_refuse_unlike": case(ask("GRPO vs SFT")),
             "refuse_outweighed": case(ask("does noise scare cute furry little kittens")),
         },
         "autoresearch.topic.language": {
             "refuse_other_language": case(ask("hilft das KL bei GRPO?")),
         },
+        "autoresearch.topic.levels": {"left_out": case(ask("PPO clip 0.2 vs no clip"))},
         "autoresearch.topic.measured": {
             "_at_k#1": case(ask("lr 1e-4 vs 1e-3 with greedy evaluation")),
             "_at_k#2": case(ask("lr 1e-4 vs 1e-3 by maj@16")),

@@ -46,6 +46,11 @@ from swarm.errors import Refusal
         ("Does DAPO's dynamic sampling help GRPO?", {"difficulty_filter": ("resample",)}),
         ("GRPO v. RLOO", {"algorithm": ("grpo", "rloo")}),
         ("seed variance of GRPO vs PPO", {"algorithm": ("grpo", "ppo")}),
+        (
+            "is clip-higher 0.28 any good if we take one update per batch?",
+            {"clip_higher": (0.28,), "updates_per_batch": (1,)},
+        ),
+        ("curriculum vs no curriculum", {"curriculum": ("uniform",)}),
         ("forward vs reverse KL", {"kl_estimator": ("forward", "reverse")}),
         ("KL in loss vs in reward", {"kl_placement": ("loss", "reward")}),
         (
@@ -107,6 +112,8 @@ def test_one_level_beside_a_comparison_is_held(
         ("data mixture 50/50 math and code", "50"),
         ("can we reuse each batch 4 times instead of once?", "4 times"),
         ("KL=0 & entropy=0.01 vs KL=0.1 & entropy=0", "0.01"),
+        ("batch of 8 prompts x 16 rollouts", "8 prompts"),
+        ("significance level 0.01, lr 1e-3 vs 1e-4", "0.01"),
         ("response length 256 vs 512", "256"),
         ("group size 4 vs 16 by 71%", "71%"),
     ],

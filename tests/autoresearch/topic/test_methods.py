@@ -44,6 +44,8 @@ from swarm.errors import Refusal
         ("replay buffer with GRPO", "replay buffer"),
         ("adaptive KL vs fixed KL", "adaptive KL"),
         ("clip-cov vs clip-higher", "clip-cov"),
+        ("double the group size", "double the"),
+        ("lr 10x higher", "10x higher"),
         ("throughput of LoRA vs full weights", "throughput"),
         ("which is faster, LoRA or full?", "which is faster"),
     ],

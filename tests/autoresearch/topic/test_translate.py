@@ -92,6 +92,7 @@ def test_a_setting_of_another_trainer_is_a_factor_with_its_values(
         ("k1 vs k3", ("k1",)),
         ("ppo_mini_batch_size 64 vs 256", ("ppo_mini_batch_size", "minibatches 1 vs 4")),
         ("minibatch size 32 vs 64", ("minibatch size", "minibatches")),
+        ("GRPO vs PPO with minibatch 16", ("minibatch", "minibatches 1 vs 4")),
         ("train_batch_size 64 vs 128", ("train_batch_size", "rollouts per batch")),
         ("prompts per batch 16 vs 32", ("prompts per batch", "rollouts per batch")),
         ("per_device_train_batch_size 4 vs 8", ("per_device_train_batch_size",)),
