@@ -29,7 +29,10 @@ FACTORS = (
             anneal the learning rate, annealing the learning rate, lr annealing, decay the lr
         """,
         words={
-            "constant": "no lr decay, no learning rate decay, no decay, constant lr, constant learning rate, constant schedule",
+            "constant": """
+                constant lr, constant learning rate, constant schedule, no lr decay,
+                no learning rate decay, no decay
+            """,
             "linear": "linear decay, linear schedule",
             "cosine": "cosine, cosine decay, cosine schedule, cosine annealing",
         },

@@ -108,6 +108,9 @@ def _owner(
         return _counted(_unit_behind(text, place), numeric, place)
     if not later:
         return None
+    unit = _unit_behind(text, place)
+    if unit in UNITS and unit not in later[0].alias.words:
+        return _counted(unit, numeric, place)
     between = text[place + 1 : later[0].start]
     if between[-1:] == (",",):  # something new begins
         return None

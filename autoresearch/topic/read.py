@@ -38,6 +38,11 @@ _SPOKEN_NUMBER = re.compile(
 )
 #: Marks that end a phrase as a comma does.
 _VERSUS = re.compile(r"\s(?:v|v\.|VS)\s")
+#: `1) … 2) …`, and `baseline: … treatment: …`.
+_NUMBERED = re.compile(r"(?:^|\s)1\)\s.*\s2\)\s")
+_NUMBER = re.compile(r"(?:^|\s)\d\)\s")
+_LABELLED = re.compile(r"\btreatment\b", re.IGNORECASE)
+_LABEL = re.compile(r"\b(?:baseline|control|treatment)\b\s*[:=]?", re.IGNORECASE)
 #: A bracket that says what a setting is taken from: `lr in [1e-5, 1e-4]`.
 _FROM_LIST = re.compile(r"\b(?:in|over|across|from)\s*(?=[\[{(])")
 _BREAKS = re.compile(r"[;:?!]")
@@ -65,7 +70,8 @@ def read(topic: str, *, own: bool = False) -> Reading:
     """Read a topic. Raises Refusal for one that is not English, and for a method, a setting or a
     value that the trainer does not have. A playbook's `own` topic may speak of anything."""
     refuse_other_language(topic)
-    text = Text(in_own_words(_VERSUS.sub(" vs ", numbers_plainly(topic))))
+    plain = _VERSUS.sub(" vs ", numbers_plainly(_without_labels(topic)))
+    text = Text(in_own_words(plain))
     paths, found = tuple(paths_named(text)), things(text)
     if not own:
         refuse_absent(text)
@@ -74,6 +80,13 @@ def read(topic: str, *, own: bool = False) -> Reading:
     left = _SPOKEN_NUMBER.sub(lambda m: str(NUMBER_WORDS[m[1].lower()]), left)
     taken = len(words(text.whole)) - len(words(text.left))
     return Reading(found, course, paths, parse(left), left, taken)
+
+
+def _without_labels(topic: str) -> str:
+    """The topic without the numbers and labels of its list of arms."""
+    if _NUMBERED.search(topic):
+        topic = _NUMBER.sub(" , ", topic)
+    return _LABEL.sub(" , ", topic) if _LABELLED.search(topic) else topic
 
 
 def judged(reading: Reading, units: Collection[str] = ()) -> tuple[str, ...]:

@@ -51,6 +51,9 @@ from swarm.errors import Refusal
             {"clip_higher": (0.28,), "updates_per_batch": (1,)},
         ),
         ("curriculum vs no curriculum", {"curriculum": ("uniform",)}),
+        ("1) group size 4 2) group size 16", {"group_size": (4, 16)}),
+        ("baseline: GRPO. Treatment: GRPO + entropy bonus 0.01", {"entropy_bonus": (0.01,)}),
+        ("control lr 1e-3; treatment lr 1e-4", {"learning_rate": (1e-3, 1e-4)}),
         ("forward vs reverse KL", {"kl_estimator": ("forward", "reverse")}),
         ("KL in loss vs in reward", {"kl_placement": ("loss", "reward")}),
         (
@@ -114,6 +117,7 @@ def test_one_level_beside_a_comparison_is_held(
         ("KL=0 & entropy=0.01 vs KL=0.1 & entropy=0", "0.01"),
         ("batch of 8 prompts x 16 rollouts", "8 prompts"),
         ("significance level 0.01, lr 1e-3 vs 1e-4", "0.01"),
+        ("GRPO with 16 vs 4 generations and lr 3e-4", "16"),
         ("response length 256 vs 512", "256"),
         ("group size 4 vs 16 by 71%", "71%"),
     ],
