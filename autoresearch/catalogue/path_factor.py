@@ -22,6 +22,8 @@ _NOT_UNDER_TEST = {
     **dict.fromkeys(BOUNDS, "it bounds waits and changes nothing that is learned"),
 }
 _MEASURES = "evaluation."
+#: What lies below is there for the sources of a mixture alone.
+_SOURCES = "task.sources."
 
 
 @dataclass(frozen=True)
@@ -75,4 +77,5 @@ def path_factor(path: str, known: CatalogueFactor | None) -> PathFactor:
 
 
 def _default(path: str) -> JsonValue:
-    return None if path.startswith(FREE) else setting(TrainConfig(), path)
+    """The value of a config that does not say; None where only a config that says has the path."""
+    return None if path.startswith((*FREE, _SOURCES)) else setting(TrainConfig(), path)

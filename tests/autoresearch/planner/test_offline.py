@@ -205,3 +205,11 @@ def test_any_topic_makes_runnable_trials_or_is_refused_in_one_line(
                 assert drafted.train_config(arm.id, task, 1, {}).task.ref == task
     assert line
     assert "\n" not in line
+
+
+def test_the_weight_of_a_source_is_a_factor_where_there_is_a_mixture() -> None:
+    mixture = {"task.sources.a.ref": "reverse", "task.sources.b.ref": "sort"}
+    plan = plan_for("task.sources.a.weight 1 vs 3", task="mixture", set=mixture)
+    assert [(f.name, f.levels) for f in plan.treatments] == [("task.sources.a.weight", (1, 3))]
+    with pytest.raises(Refusal, match=r"task\.sources\.a\.ref"):
+        plan_for("task.sources.a.weight 1 vs 3")
