@@ -1,7 +1,7 @@
 """What a hypothesis on a logged metric assumes where the plan says nothing else."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from swarm.train.metric_table import LOGGED
@@ -97,11 +97,36 @@ _TESTED = (
     ),
 )
 
-#: Every metric of a run folder by name. Those with a `min_effect` may carry a hypothesis.
-METRICS: Mapping[str, Metric] = {
-    **{name: Metric(name) for name in LOGGED},
-    **{metric.name: metric for metric in _TESTED},
-}
+
+class Metrics(Mapping[str, Metric]):
+    """Metrics of a run folder by name. Those with a `min_effect` may carry a hypothesis; shares of
+    an evaluation set are tested as `eval/acc` is."""
+
+    def __init__(self, listed: Mapping[str, Metric]) -> None:
+        self._listed = dict(listed)
+
+    def __getitem__(self, name: str) -> Metric:
+        if name in self._listed:
+            return self._listed[name]
+        logged = LOGGED[name]
+        if logged.unit != "share":
+            return Metric(name)
+        return replace(self._listed["eval/acc"], name=name, aliases=())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+
+#: Every metric of a run folder by name.
+METRICS = Metrics(
+    {
+        **{name: Metric(name) for name in LOGGED},
+        **{metric.name: metric for metric in _TESTED},
+    }
+)
 
 
 def unit_of(name: str) -> str:

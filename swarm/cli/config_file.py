@@ -16,6 +16,7 @@ from swarm.config.train import TrainConfig, forget_algorithm
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
 from swarm.policy.saved_weights import start_digest
+from swarm.train.eval_sets import HELD_OUT, load_sets, load_training, with_digests
 
 #: The settings of a task, and of each of its sources, that may name files.
 _FILES = ("ref", "reward")
@@ -71,6 +72,11 @@ def _make_absolute(raw: Mapping[str, Any], folder: Path) -> None:
         sources = task.get("sources")
         for source in (task, *(sources.values() if isinstance(sources, dict) else ())):
             _absolute_files(source, folder)
+    evaluation = raw.get("evaluation")
+    sets = evaluation.get("sets") if isinstance(evaluation, dict) else None
+    for each in sets if isinstance(sets, list) else ():
+        if isinstance(each, dict) and each.get("ref") != HELD_OUT:
+            _absolute_files(each, folder)
     policy = raw.get("policy")
     if isinstance(policy, dict) and isinstance(policy.get("start"), str):
         policy["start"] = _absolute(policy["start"], folder)
@@ -114,9 +120,11 @@ def _meant(loc: Sequence[int | str]) -> str:
 
 def _with_digests(config: TrainConfig) -> TrainConfig:
     """The config with the digests of its task, loaded once, and of the weights it starts from."""
-    task = tasks.load(config.task)
-    for note in task.notes:
+    task = load_training(config)
+    sets = load_sets(config, task)
+    for note in (*task.notes, *(f"{s.title}: {n}" for s in sets if s.title for n in s.task.notes)):
         typer.echo(f"note: {note}", err=True)
-    task.evaluation(config.evaluation.prompts)
     start = start_digest(config.policy)
-    return config.with_values({"task.digest": task.digest, "policy.start_digest": start})
+    return with_digests(config, sets).with_values(
+        {"task.digest": task.digest, "policy.start_digest": start}
+    )

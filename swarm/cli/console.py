@@ -72,6 +72,16 @@ def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
         yield f"{found.overlong} of {found.prompts} prompts fill the context and were not asked"
     if unscored:
         yield f"{unscored} of {found.prompts} answers were not judged"
+    for each in found.sets:
+        yield (
+            f"{each.name}: {each.judged} of {each.prompts} prompts judged, {each.k} answers each at "
+            f"temperature {each.temperature:g}"
+        )
+        for name, share in (
+            (f"avg@{each.k}", each.avg),
+            *((f"pass@{j}", s) for j, s in each.passes.items()),
+        ):
+            yield f"  {name} {measured(share.value)}, {share.low:.3f} to {share.high:.3f}"
 
 
 @contextmanager

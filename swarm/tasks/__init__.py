@@ -34,7 +34,7 @@ from swarm.tasks.checkers import CHECKERS
 from swarm.tasks.likeness import Overlap as Overlap
 from swarm.tasks.likeness import overlap as overlap
 from swarm.tasks.mixture import Mixture, of_source
-from swarm.tasks.own import Sides, load_own
+from swarm.tasks.own import Sides, Use, load_own
 from swarm.tasks.refs import MIXTURE as MIXTURE
 from swarm.tasks.refs import OWN_REWARD, code_ref, own_ref
 from swarm.tasks.refs import absolute as absolute
@@ -87,11 +87,12 @@ FAMILIES: MappingProxyType[str, TaskFamily] = MappingProxyType(
 )
 
 
-def load(settings: TaskSettings) -> Task:
-    """The task of these settings. Raises BadTask for one that cannot be used, and where the user's
-    files are no longer those of `settings.digest`."""
+def load(settings: TaskSettings, use: Use = "both") -> Task:
+    """The task of these settings; with `use` all of the user's rows are trained or evaluated on.
+    Raises BadTask for one that cannot be used, and where the user's files are no longer those of
+    `settings.digest`."""
     if settings.ref == MIXTURE:
-        task: Task = _mixture(settings)
+        task: Task = _mixture(settings, use)
     elif settings.sources:
         raise BadTask(
             f"{settings.ref!r} is one task, and task.sources names others",
@@ -99,7 +100,7 @@ def load(settings: TaskSettings) -> Task:
             "task.sources",
         )
     else:
-        task = _single(settings, {})
+        task = _single(settings, {}, use)
     if settings.digest and task.digest != settings.digest:
         raise BadTask(
             f"{settings.ref} is not what was registered "
@@ -110,7 +111,7 @@ def load(settings: TaskSettings) -> Task:
     return task
 
 
-def _single(settings: TaskSettings, sides: Sides) -> Task:
+def _single(settings: TaskSettings, sides: Sides, use: Use) -> Task:
     """A task that is no mixture; `sides` as in `load_own`."""
     if not offers(settings.ref, settings.reward):
         known = rewards(settings.ref)
@@ -119,7 +120,7 @@ def _single(settings: TaskSettings, sides: Sides) -> Task:
         )
     ref = own_ref(settings.ref)
     if ref is not None:
-        return load_own(ref, settings, sides)
+        return load_own(ref, settings, sides, use)
     builtin = family(settings.ref)
     for name in ("columns", "split"):
         if getattr(settings, name):
@@ -134,7 +135,7 @@ def _single(settings: TaskSettings, sides: Sides) -> Task:
     return BuiltIn(builtin, levels_of(builtin, settings.args), settings.reward)
 
 
-def _mixture(settings: TaskSettings) -> Mixture:
+def _mixture(settings: TaskSettings, use: Use) -> Mixture:
     """The sources of a mixture. A prompt is on one side of the split in all of them."""
     if not any(source.weight > 0 for source in settings.sources.values()):
         problem = "none has a weight above 0" if settings.sources else "a mixture needs some"
@@ -147,7 +148,7 @@ def _mixture(settings: TaskSettings) -> Mixture:
     found = {}
     for name, source in settings.sources.items():
         try:
-            found[name] = _single(_settings_of(source, settings), sides)
+            found[name] = _single(_settings_of(source, settings), sides, use)
         except Refusal as error:
             raise of_source(name, error) from error
     return Mixture(found, {name: source.weight for name, source in settings.sources.items()})

@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,25 +24,31 @@ from swarm.tasks.refs import OwnRef, code_ref
 from swarm.tasks.task import Score
 from swarm.tasks.task_family import HELD_OUT, Problem, Split
 
+#: What rows are for: some to train and some to evaluate on, by the hash of the prompt, or all for
+#: one of the two.
+Use = Literal["both", "train", "eval"]
+
 #: Sides that prompts are on, train or eval, by their normalised text.
 Sides = dict[str, Split]
 
 
-def load_own(ref: OwnRef, settings: TaskSettings, sides: Sides | None = None) -> "OwnTask":
+def load_own(
+    ref: OwnRef, settings: TaskSettings, sides: Sides | None = None, use: Use = "both"
+) -> "OwnTask":
     """The task of these files. `sides` says on which side of the split prompts are already, and is
-    added to. Raises BadTask naming the file, and the row where one is wrong."""
+    added to; `use` puts all on one. Raises BadTask naming the file, and the row where one is wrong."""
     if ref.function is not None:
         for name in ("columns", "split"):
             if getattr(settings, name):
                 raise BadTask("code brings its own rows", "leave it out", f"task.{name}")
         rows, judge = code.made(ref, settings.args, settings.seconds)
-        return _split(rows, judge, settings.template, sides)
+        return _split(rows, judge, settings.template, sides, use)
     if settings.args:
         name = sorted(settings.args)[0]
         raise BadTask("rows take no arguments", "drop them", f"task.args.{name}")
     rows = read_rows(ref, settings)
     judged, by = _with_judge(rows, settings, str(ref))
-    return _split(judged, by, settings.template, sides)
+    return _split(judged, by, settings.template, sides, use)
 
 
 def read_rows(ref: OwnRef, settings: TaskSettings) -> Rows:
@@ -217,16 +223,22 @@ class OwnTask:
 
 
 def _split(
-    rows: Rows, judge: Judge, template: Mapping[str, JsonValue], sides: Sides | None = None
+    rows: Rows,
+    judge: Judge,
+    template: Mapping[str, JsonValue],
+    sides: Sides | None = None,
+    use: Use = "both",
 ) -> OwnTask:
     """Train and held-out rows, apart by the hash of the prompt; each held-out prompt once. Prompts
     that differ in form, white space or case alone are on the side of the first of them."""
     sides = {} if sides is None else sides
     side = [sides.setdefault(normalised(row.prompt), row.split) for row in rows.rows]
+    if use != "both":
+        side = [use] * len(rows.rows)
     sided = list(zip(rows.rows, side, strict=True))
     train = sorted((row for row, on in sided if on == "train"), key=lambda row: row.level)
     held_out = {row.prompt: row for row, on in reversed(sided) if on == "eval"}
-    if not train or not held_out:
+    if not (train and held_out if use == "both" else rows.rows):
         part = "trains" if held_out else "is held out"
         raise BadTask(
             f"of {len(rows.rows)} rows none {part}",

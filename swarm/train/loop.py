@@ -11,7 +11,7 @@ from swarm.disk.folder import CONFIG, RunResult
 from swarm.disk.ownership import owned
 from swarm.errors import OF_THE_DISK, WriteFailed
 from swarm.policy.saved_weights import start_digest
-from swarm.tasks import load
+from swarm.train.eval_sets import load_sets, load_training, with_digests
 from swarm.train.raised import OnAlarm
 from swarm.train.resume import begin
 from swarm.train.run import OnStep, Run
@@ -51,8 +51,9 @@ def train(
     were written loads (CheckpointsLost); RewardFailed when the user's reward fails; WriteFailed
     when the disk or the storage fails.
     """
-    task = load(config.task)
-    config = config.with_values(
+    task = load_training(config)
+    sets = load_sets(config, task)
+    config = with_digests(config, sets).with_values(
         {"task.digest": task.digest, "policy.start_digest": start_digest(config.policy)}
     )
     folder = folder.absolute()  # the user's code may change the working folder
@@ -62,7 +63,7 @@ def train(
         beginning = replace(beginning, events=(*said, *beginning.events))
         if on_begin is not None:
             on_begin()
-        run = Run(config, task, ownership, beginning, on_step, on_alarm)
+        run = Run(config, task, sets, ownership, beginning, on_step, on_alarm)
         if run.policy.pairs:
             tell(f"adapters on {run.base.host.coverage(config.policy.targets)}")
         try:

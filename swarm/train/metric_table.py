@@ -1,8 +1,8 @@
 """Every metric that a run logs, in one line each."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,36 @@ _TABLE = (
     Logged("data/groups_missing", "groups still missing after all draws", "groups"),
 )
 
+_OF_A_SET = re.compile(
+    r"eval/(?P<set>[a-z0-9][a-z0-9_-]*)/(?:(?P<how>avg|pass)@(?P<k>[1-9]\d*)|length)"
+)
+_HOW = {"avg": "accuracy over {k} answers a prompt", "pass": "share solved within {k} answers"}
+
+
+class Table(Mapping[str, Logged]):
+    """Metrics by name. It lists those that every run can have; those of evaluation sets
+    (`eval/SET/avg@k`, `eval/SET/pass@k`, `eval/SET/length`) are found by their form."""
+
+    def __init__(self, listed: Mapping[str, Logged]) -> None:
+        self._listed = dict(listed)
+
+    def __getitem__(self, name: str) -> Logged:
+        if name in self._listed:
+            return self._listed[name]
+        match = _OF_A_SET.fullmatch(name)
+        if match is None:
+            raise KeyError(name)
+        if match["how"] is None:
+            return Logged(name, f"length of answers on {match['set']}", "tokens")
+        meaning = _HOW[match["how"]].format(k=match["k"])
+        return Logged(name, f"{meaning} on {match['set']}", "share")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+
 #: By name.
-LOGGED: Mapping[str, Logged] = MappingProxyType({logged.name: logged for logged in _TABLE})
+LOGGED = Table({logged.name: logged for logged in _TABLE})

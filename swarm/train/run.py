@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from swarm import seeds
-from swarm.config.parts import SamplingSettings
 from swarm.config.train import TrainConfig
 from swarm.dataflow.difficulty import SignalByLevel
 from swarm.dataflow.drawing import NOTHING, Drawn, draw_batch
@@ -35,7 +34,8 @@ from swarm.policy.base_model import Base
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task
 from swarm.train import metrics
-from swarm.train.evaluate import EVAL_SEEDS, EVAL_TEMPERATURE
+from swarm.train.eval_sets import Ready, check_sets
+from swarm.train.evaluate import answers_of
 from swarm.train.fingerprint import attempt_fingerprint, told
 from swarm.train.proof import load_proven
 from swarm.train.raised import OnAlarm, Watch
@@ -56,6 +56,7 @@ class Run:
         self,
         config: TrainConfig,
         task: Task,
+        sets: Sequence[Ready],
         ownership: Ownership,
         beginning: Beginning,
         on_step: OnStep | None,
@@ -88,7 +89,8 @@ class Run:
         longest = self.base.limit.tokens - bootstraps  # it reads V one token past a cut-off row
         self.engine = TorchEngine(self.base.host, self.base.stop_tokens, longest=longest)
         self.engine.check_budget(config.sampling.max_tokens)
-        self.eval_problems = task.evaluation(config.evaluation.prompts)
+        self.sets = sets
+        check_sets(sets, task, self.base, config)
         self.signal = SignalByLevel()
         self.writer = RunWriter(self.folder)
         self.watch = Watch(config, self.writer, on_alarm)
@@ -270,34 +272,33 @@ class Run:
         self.policy.begin_phase()
 
     def _evaluate(self) -> dict[str, float]:
-        """One sampled answer to each held-out problem; the same draws for every run, so runs
-        differ by their weights alone."""
+        """Sampled answers to the prompts of every set; the same draws for every run, so runs differ
+        by their weights alone. The first set's figures are those of `eval/acc` and the like."""
         began = time.monotonic()
-        groups = roll_out(
-            self.engine,
-            self.base.tokenizer,
-            self.task,
-            self.eval_problems,
-            ends=self.base.ends,
-            members=1,
-            sampling=SamplingSettings(
-                temperature=EVAL_TEMPERATURE, max_tokens=self.config.sampling.max_tokens
-            ),
-            seed_parts=EVAL_SEEDS,
-            version=self.policy.version,
-            slot=self.policy.adapter,
-        )
-        values = metrics.of_evaluation(groups)
-        values |= self._kl_to_reference(groups[:KL_PROMPTS])
+        values: dict[str, float] = {}
+        for index, each in enumerate(self.sets):
+            groups = answers_of(
+                each,
+                self.engine,
+                self.base,
+                self.config.sampling.max_tokens,
+                version=self.policy.version,
+                slot=self.policy.adapter,
+            )
+            if index == 0:
+                values |= metrics.of_evaluation(groups)
+                values |= self._kl_to_reference(groups[:KL_PROMPTS], each.temperature)
+            if each.title:
+                values |= metrics.of_set(each.title, groups, each.k)
         values["time/eval"] = time.monotonic() - began
         return values
 
-    def _kl_to_reference(self, groups: Sequence[Group]) -> dict[str, float]:
-        """Mean over evaluation tokens of log(pi/ref): an estimate of KL(pi || ref). Nothing where
-        no answer was scored."""
+    def _kl_to_reference(self, groups: Sequence[Group], temperature: float) -> dict[str, float]:
+        """Mean over evaluation tokens of log(pi/ref) at the temperature that they were sampled at:
+        an estimate of KL(pi || ref). Nothing where no answer was scored."""
         trees = [scored_tree(group).tree for group in groups]
         with self.policy.weights(REFERENCE):
-            reference = np.concatenate(self.learner.logprobs(trees, EVAL_TEMPERATURE))
+            reference = np.concatenate(self.learner.logprobs(trees, temperature))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
         return {"policy/kl_ref": metrics.mean(sampled - reference)} if len(sampled) else {}
 
