@@ -116,9 +116,12 @@ class Mixture:
 def of_source(name: str, error: Refusal) -> BadTask:
     """What is wrong with a source, where the user set it."""
     part = error.field.removeprefix("task").removeprefix(".")
-    own = part.partition(".")[0] in Source.model_fields
-    field = f"task.sources.{name}.{part}" if own else f"task.sources.{name}"
-    return BadTask(error.problem, error.next_step, field)
+    if part.partition(".")[0] in Source.model_fields:
+        return BadTask(error.problem, error.next_step, f"task.sources.{name}.{part}")
+    field = error.field if part else f"task.sources.{name}"
+    return BadTask(
+        f"{error.problem} (source {name})" if part else error.problem, error.next_step, field
+    )
 
 
 def _sourced(name: str, problem: Problem) -> Sourced:

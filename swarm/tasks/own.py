@@ -90,8 +90,8 @@ def _no_answer(row: Row, layout: Layout) -> None:
     name = layout.columns.get("answer", "answer")
     raise BadTask(
         f"row {row.number} has no `{name}`",
-        "give one, name its column (task.columns.answer), or give a reward "
-        "(task.reward: file.py:function)",
+        "give one, name its column with task.columns.answer, or a reward with "
+        "task.reward=file.py:function",
     )
 
 

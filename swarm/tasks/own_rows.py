@@ -196,8 +196,6 @@ def _text(number: int, what: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise BadTask(f"row {number}: its {what} is {type(value).__name__}", "write text")
     if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise BadTask(f"row {number}: its {what} is {value}", "write text")
         text = f"{value:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     if isinstance(value, float) and value.is_integer():  # 72.0 is what pandas makes of 72

@@ -195,7 +195,7 @@ CASES = by_module(
             "add_requirement": case(ask("does the clip range matter?", "--set batch.epochs=1")),
         },
         "autoresearch.planner.task_for": {
-            "check_task#1": case(f"{ASK} --task data.json"),
+            "check_task#1": case(f"{ASK} --task data.txt"),
             "check_task#2": case(f"{ASK} --task chess"),
             "_require_rewards": case(ask("does reward shaping help?", "--task chain")),
             "_first_able": own_planner({"name": "reward_shaping", "levels": ["proxy", "format"]}),

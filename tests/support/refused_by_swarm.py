@@ -22,6 +22,8 @@ from support.refused import (
 
 OWN = f"{TRAIN} --set task.args={{}} --set task.ref="
 ROWS, CODE = f"{OWN}rows.jsonl", f"{OWN}mine.py:make"
+FOLDER, BESIDE = f"{OWN}./data", "--set task.reward=score.py:f"
+MIXED = f"{OWN}mixture --set task.sources.a.ref=sort"
 MODEL = f"{TRAIN} --set model.ref=model"
 ADAPTER = f"{EVAL} --adapter adapter"
 FROM_ADAPTER = f"{TRAIN} --set policy.start=adapter"
@@ -54,6 +56,33 @@ def hub(error: str) -> Mapping[str, Any]:
         raise kind("no", response=response) if error.startswith("Repo") else kind("no")
 
     return {"huggingface_hub.snapshot_download": answer}
+
+
+#: A hub whose snapshot is an empty folder.
+hub_folder: Mapping[str, Any] = {"huggingface_hub.snapshot_download": lambda *_, **__: "snapshot"}
+
+
+def reward(parameters: str) -> Mapping[str, str]:
+    """`score.py:f`, a reward function with these parameters."""
+    return {"score.py": f"def f({parameters}):\n    return 0.0\n"}
+
+
+def _table(*columns: tuple[str, Any]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    names, arrays = zip(*columns, strict=True)
+    parquet.write_table(pyarrow.table(list(arrays), names=list(names)), "rows.parquet")
+
+
+def a_table_with_a_name_twice() -> None:
+    _table(("prompt", ["a"]), ("prompt", ["b"]))
+
+
+def a_table_of_the_far_future() -> None:
+    import pyarrow
+
+    _table(("prompt", ["a"]), ("when", pyarrow.array([2**62], pyarrow.timestamp("ms"))))
 
 
 def random_model(name: str, **settings: Any) -> Before:
@@ -170,6 +199,7 @@ CASES = by_module(
             "_value": case(f"{TRAIN} --set 'steps=[1]'"),
         },
         "swarm.config.checked": {
+            "_check_source": case(f"{ASK} --set task.sources.a.wight=1"),
             "check_path": case(f"{ASK} --set optim.lrr=1"),
             "check_value#1": case(f"{ASK} --set optim.lr=fast"),
             "check_value#2": case(f"{ASK} --set optim.lr=1e308"),
@@ -279,9 +309,13 @@ CASES = by_module(
             "check#1": case(MODEL, {}, random_model("qwen3_moe")),
         },
         "swarm.tasks": {
-            "load#1": case(f"{TRAIN} --set task.reward=praise"),
-            "load#2": case(f"{TRAIN} --set task.template.enable_thinking=false"),
-            "load#3": case(f"{ROWS} --set task.digest={'a' * 64}", rows(*GOOD)),
+            "load#1": case(f"{TRAIN} --set task.sources.a.ref=sort"),
+            "load#2": case(f"{ROWS} --set task.digest={'a' * 64}", rows(*GOOD)),
+            "_single#1": case(f"{TRAIN} --set task.reward=praise"),
+            "_single#2": case(f"{TRAIN} --set task.split=test"),
+            "_single#3": case(f"{TRAIN} --set task.template.enable_thinking=false"),
+            "_mixture#1": case(f"{OWN}mixture"),
+            "_mixture#2": case(f"{MIXED} --set task.split=test"),
             "family": case(f"{TRAIN} --set task.ref=revers"),
         },
         "swarm.tasks.builtin": {
@@ -292,9 +326,18 @@ CASES = by_module(
             "levels_of#2": case(f"{TRAIN} --set task.args.min=9"),
         },
         "swarm.tasks.code": {
-            "made#1": case(f"{OWN}none.py:make"),
-            "made#2": case(f"{CODE}s", task("1")),
-            "made#3": case(CODE, task("Made(rows=ROWS)")),
+            "made": case(CODE, task("Made(rows=ROWS)")),
+            "function_of#1": case(f"{OWN}none.py:make"),
+            "function_of#2": case(f"{CODE}s", task("1")),
+            "reward_judge#1": case(f"{ROWS} {BESIDE}", {**rows(*GOOD), **reward("text")}),
+            "reward_judge#2": case(
+                f"{ROWS} {BESIDE}",
+                {**rows(*GOOD), **reward("solution_str, ground_truth, judge")},
+            ),
+            "reward_judge#3": case(
+                f"{ROWS} {BESIDE}",
+                {**rows({"prompt": "R:1>"}), **reward("solution_str, ground_truth")},
+            ),
             "_rows": case(CODE, task("Made(rows=3, reward=reward)")),
             "_blamed_on#1": case(
                 f"{CODE} --set task.time_limit=0.1", task("__import__('time').sleep(9)")
@@ -302,14 +345,74 @@ CASES = by_module(
             "_blamed_on#2": case(CODE, {"mine.py": "import beside", "beside.py": ""}),
             "_blamed_on#3": case(CODE, task("1 / 0")),
         },
+        "swarm.tasks.data_files": {
+            "read#1": case(f"{OWN}none.jsonl"),
+            "read#2": case(f"{ROWS} --set task.split=test", rows(*GOOD)),
+            "_split_files#1": case(
+                f"{FOLDER} --set task.split=test", {"data/state.json": '{"_split": "train"}'}
+            ),
+            "_split_files#2": case(FOLDER, {"data/a/train.json": "", "data/b/train.json": ""}),
+            "_no_split#1": case(FOLDER, {"data/x.txt": ""}),
+            "_no_split#2": case(FOLDER, {"data/test.jsonl": ""}),
+            "_saved": case(
+                FOLDER, {"data/state.json": '{"_data_files": [{"filename": "a.arrow"}]}'}
+            ),
+            "_object": case(FOLDER, {"data/state.json": "{"}),
+            "_rows": case(ROWS, {"rows.jsonl": "\ufeff{}".encode("utf-16-le")}),
+            "_mistaken": case(ROWS, {"rows.jsonl": "PAR1"}),
+            "_array#1": case(f"{OWN}rows.json", {"rows.json": "[{]"}),
+            "_array#2": case(f"{OWN}rows.json", {"rows.json": "[{} {}]"}),
+            "_text": case(f"{OWN}rows.csv", {"rows.csv": b"a,b\n\xff,1"}),
+            "_row_object": case(ROWS, rows("[]")),
+            "_parsed": case(ROWS, rows("{")),
+            "_csv#1": case(f"{OWN}rows.csv", {"rows.csv": "a,a\n1,2"}),
+            "_csv#2": case(f"{OWN}rows.csv", {"rows.csv": "a,b\n1,2,3"}),
+            "_csv#3": case(f"{OWN}rows.csv", {"rows.csv": 'a,b\n1,"2'}),
+        },
+        "swarm.tasks.hub": {
+            "read_hub": case(f"{OWN}hf:no/such", stands_in=hub_folder),
+            "_fetched#1": case(f"{OWN}hf:no/such", stands_in=hub("RepositoryNotFoundError")),
+            "_fetched#2": case(f"{OWN}no/such", stands_in=hub("LocalEntryNotFoundError")),
+        },
+        "swarm.tasks.layouts": {
+            "_check_given#1": case(f"{ROWS} --set task.columns.promt=prompt", rows(*GOOD)),
+            "_check_given#2": case(f"{ROWS} --set task.columns.prompt=promt", rows(*GOOD)),
+            "_question": case(ROWS, rows({"question": "R:1>", "problem": "R:2>"})),
+            "_cut": case(
+                ROWS,
+                rows({"question": "a", "answer": "#### 1"}, {"question": "b", "answer": "1"}),
+            ),
+        },
+        "swarm.tasks.mixture": {
+            "Mixture.check": case(
+                f"{MIXED} --set task.sources.a.args={{min: 3, max: 3}} --set data.order=easy_first"
+            ),
+            "of_source#1": case(f"{MIXED} --set task.sources.a.reward=praise"),
+            "of_source#2": case(f"{MIXED} --set task.sources.a.ref=none.jsonl"),
+        },
+        "swarm.tasks.signatures": {
+            "check_columns": case(f"{ROWS} {BESIDE}", {**rows(*GOOD), **reward("completions, b")}),
+        },
+        "swarm.tasks.tables": {
+            "_damaged": case(f"{OWN}rows.parquet", {"rows.parquet": "PAR1"}),
+            "_rows": case(f"{OWN}rows.parquet", {}, a_table_with_a_name_twice),
+            "_one_by_one": case(f"{OWN}rows.parquet", {}, a_table_of_the_far_future),
+        },
         "swarm.tasks.own": {
-            "load_own#1": case(f"{TRAIN} --set task.ref=rows.jsonl", rows(*GOOD)),
-            "load_own#2": case(ROWS, rows({"prompt": "R:1>"})),
+            "load_own#1": case(f"{CODE} --set task.columns.prompt=q", task("Made()")),
+            "load_own#2": case(f"{TRAIN} --set task.ref=rows.jsonl", rows(*GOOD)),
+            "_with_judge": case(
+                f"{ROWS} --set task.reward=number", rows({"prompt": "R:1>", "answer": "one"})
+            ),
+            "_no_answer#1": case(
+                ROWS, rows({"question": "R:1>", "answer": "one", "solution": "1"})
+            ),
+            "_no_answer#2": case(ROWS, rows({"prompt": "R:1>"})),
             "OwnTask.check#1": case(f"{ROWS} --set data.order=easy_first", rows(*GOOD)),
             "OwnTask.check#2": case(
                 f"{ROWS} --set task.template.enable_thinking=false", rows(*GOOD)
             ),
-            "OwnTask.check#3": case(ROWS, rows(*GOOD, {"messages": [SAID], "answer": "ba"})),
+            "OwnTask.check#3": case(ROWS, rows(*GOOD, {"messages": [SAID, SAID], "answer": "ba"})),
             "OwnTask.check#4": case(
                 f"{ROWS} --set model.ref=model --set sampling.max_tokens=90",
                 rows(*GOOD, {"prompt": "R:abcdefgh>", "answer": "1"}),
@@ -335,19 +438,20 @@ CASES = by_module(
             "_check_text": case(ROWS, rows(*GOOD, {"prompt": "QUIZ", "answer": "?"})),
         },
         "swarm.tasks.own_rows": {
-            "from_file#1": case(f"{OWN}none.jsonl"),
-            "from_file#2": case(ROWS, {"rows.jsonl": "\ufeff{}".encode("utf-16-le")}),
             "from_values#1": case(CODE, task("Made(rows=[3], reward=reward)")),
             "from_values#2": case(CODE, task("Made(rows=[{'prompt': {1}}], reward=reward)")),
             "row#1": case(ROWS, rows({"messages": [{"role": "assistant", "content": "a"}]})),
-            "row#2": case(ROWS, rows({"question": "R:1>"})),
+            "row#2": case(ROWS, rows({"text": "R:1>"})),
             "row#3": case(ROWS, rows({"prompt": ""})),
-            "row#4": case(ROWS, rows({"prompt": "\ud800", "answer": "1"})),
-            "row#5": case(ROWS, rows({"prompt": "R:1>", "answer": float("nan")})),
-            "_parsed#1": case(ROWS, rows("{")),
-            "_parsed#2": case(ROWS, rows("[]")),
-            "_messages": case(ROWS, rows({"messages": [{"role": "user"}]})),
-            "_answer": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
+            "_check_values#1": case(ROWS, rows({"prompt": "\ud800", "answer": "1"})),
+            "_check_values#2": case(ROWS, rows({"prompt": "R:1>", "answer": float("nan")})),
+            "_message#1": case(ROWS, rows({"conversations": [{"from": "tool", "value": "1"}]})),
+            "_message#2": case(ROWS, rows({"messages": [{"role": "user"}]})),
+            "_with_system": case(
+                ROWS,
+                rows({"system": "a", "conversations": [{"from": "system", "value": "b"}]}),
+            ),
+            "_text": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
         },
         "swarm.train.proof": {
@@ -366,6 +470,7 @@ CASES = by_module(
 
 #: Places that no command line leads to, and why.
 OUT_OF_REACH: Mapping[str, str] = {
+    "swarm.tasks.data_files:_bytes": "the tests' user may read every file",
     "swarm.cluster.cluster:Cluster.start": "the cluster has to die right after it has answered",
     "swarm.engine.kv_cache:PromptCache.stacked": "needs a model whose layers differ in shape",
     "swarm.learn.attention:tree_attention": "no architecture of the table has such attention",
