@@ -1,6 +1,7 @@
 """An intent and its playbook become a plan, the same way for every planner."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from autoresearch.catalogue import factor
 from autoresearch.design.arms import build_arms
@@ -12,6 +13,7 @@ from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import PRESET
 from autoresearch.planner.recipe import recipe_for, under_recipe
 from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
+from autoresearch.planner.sets_for import with_checked_sets, with_sets
 from autoresearch.planner.task_for import (
     own_task,
     require_usable,
@@ -52,6 +54,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
     treatments = select(playbook, intent, recipe)
     asked = hypotheses.measure(playbook, intent.metric)
     fixed = fix_settings(playbook, profile, intent, treatments)
+    fixed = replace(fixed, train=with_sets(fixed.train, intent.evaluation))
     tasks = tasks_for(playbook, profile, treatments, intent.task)
     own = {t: own_task(t, fixed.train, fixed.chosen) for t in tasks if is_own(t)}
     arms = build_arms(fixed.factors)
@@ -86,7 +89,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         estimated_trial_seconds=0.0,
     )
     check_arms(plan)
-    plan = with_own_data_by_arm(plan)
+    plan = with_checked_sets(with_own_data_by_arm(plan))
     require_usable(plan)
     plan, fit_note = fit(plan, profile.minutes)
     notes = [

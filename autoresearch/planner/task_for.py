@@ -13,6 +13,7 @@ from swarm.config.parts import TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.errors import Refusal, did_you_mean
 from swarm.models import tiny
+from swarm.train.eval_sets import load_training
 
 _PROMPTS = "evaluation.prompts"
 
@@ -90,9 +91,10 @@ def own_task(ref: str, train: TrainConfig, chosen: Collection[str]) -> OwnTask:
     reward = tasks.rewards(ref)[0]
     if "task.reward" in chosen:
         reward = train.task.reward
-    task = tasks.load(train.task.model_copy(update={"ref": ref, "reward": reward, "digest": ""}))
+    named = train.task.model_copy(update={"ref": ref, "reward": reward, "digest": ""})
+    task = load_training(train.model_copy(update={"task": named}))
     asked = train.evaluation.prompts
-    held_out = len(task.evaluation(asked))
+    held_out = asked if train.evaluation.sets else len(task.evaluation(asked))
     settings: dict[str, JsonValue] = {"task.digest": task.digest, "task.reward": reward}
     notes = [
         f"the task is the user's own; sha256 {task.digest[:12]} is part of the plan",
@@ -112,7 +114,7 @@ def with_own_data_by_arm(plan: Plan) -> Plan:
         return plan
     found = {}
     for ref in filter(tasks.is_own, plan.tasks):
-        digests = {arm: tasks.load(_anew(config)).digest for arm, config in _by_arm(plan, ref)}
+        digests = {arm: load_training(_anew(c)).digest for arm, c in _by_arm(plan, ref)}
         if len(set(digests.values())) > 1:
             found[ref] = digests
     return plan.model_copy(update={"digests": found}) if found else plan
@@ -126,7 +128,7 @@ def require_usable(plan: Plan) -> None:
         loaded: list[tuple[TaskSettings, tasks.Task]] = []
         for _, config in _by_arm(plan, ref):
             if config.task not in [settings for settings, _ in loaded]:
-                loaded.append((config.task, tasks.load(config.task)))
+                loaded.append((config.task, load_training(config)))
             task = next(task for settings, task in loaded if settings == config.task)
             if tasks.is_own(ref) and plan.model == tiny.NAME:
                 from swarm.models.tokenizer import build_tokenizer
@@ -138,5 +140,5 @@ def _by_arm(plan: Plan, ref: str) -> list[tuple[str, TrainConfig]]:
     return [(arm.id, plan.train_config(arm.id, ref, 0, {})) for arm in plan.arms]
 
 
-def _anew(config: TrainConfig) -> TaskSettings:
-    return config.task.model_copy(update={"digest": ""})
+def _anew(config: TrainConfig) -> TrainConfig:
+    return config.model_copy(update={"task": config.task.model_copy(update={"digest": ""})})

@@ -74,8 +74,8 @@ def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
         yield f"{unscored} of {found.prompts} answers were not judged"
     for each in found.sets:
         yield (
-            f"{each.name}: {each.judged} of {each.prompts} prompts judged, {each.k} answers each at "
-            f"temperature {each.temperature:g}"
+            f"{each.name}: {each.judged} of {each.prompts} prompts judged, {each.k} answers each "
+            f"at temperature {each.temperature:g}"
         )
         for name, share in (
             (f"avg@{each.k}", each.avg),

@@ -36,7 +36,8 @@ def load_own(
     ref: OwnRef, settings: TaskSettings, sides: Sides | None = None, use: Use = "both"
 ) -> "OwnTask":
     """The task of these files. `sides` says on which side of the split prompts are already, and is
-    added to; `use` puts all on one. Raises BadTask naming the file, and the row where one is wrong."""
+    added to; `use` puts all on one. Raises BadTask naming the file, and the row where one is
+    wrong."""
     if ref.function is not None:
         for name in ("columns", "split"):
             if getattr(settings, name):

@@ -58,7 +58,7 @@ def load_sets(config: TrainConfig, task: Task) -> tuple[Ready, ...]:
     """
     if not config.evaluation.sets:
         return (Ready("", task, task.evaluation(config.evaluation.prompts)),)
-    ready = []
+    ready: list[Ready] = []
     for index, each in enumerate(config.evaluation.sets):
         try:
             found = _ready(each, config, task)

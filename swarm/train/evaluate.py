@@ -75,9 +75,9 @@ class SetEvaluation:
 
 def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
     """Answers to the held-out prompts, or to those of the config's sets, sampled as training
-    evaluates, or greedy. `adapter` is the folder of a LoRA adapter, of all weights, or of a run that
-    trained either. Raises Refusal for what cannot be used, RewardFailed when the user's reward
-    fails."""
+    evaluates, or greedy. `adapter` is the folder of a LoRA adapter, of all weights, or of a run
+    that trained either. Raises Refusal for what cannot be used, RewardFailed when the user's
+    reward fails."""
     task = load_training(config)
     sets = load_sets(config, task)
     base = load_proven(config.model, config.device)
