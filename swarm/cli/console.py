@@ -55,12 +55,12 @@ def measured(value: float) -> str:
 
 def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
     """An evaluation, in which `how` answers were drawn."""
-    if found.n:
+    if found.n and not found.sets:
         yield (
             f"avg@1 {found.accuracy:.3f}, 95 % interval {found.low:.3f} to {found.high:.3f}, "
             f"on {found.n} held-out prompts, {how}"
         )
-    else:
+    elif not found.n:
         yield f"avg@1 not measured, on 0 of {found.prompts} held-out prompts, {how}"
     if found.overlong < found.prompts:
         yield (
