@@ -12,6 +12,7 @@ import os
 from autoresearch.study.plan import Phase, Plan
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.config.train import TrainConfig
+from swarm.train.eval_sets import answers_of_sets
 
 #: Imports, loading the model, opening the run folder.
 START_SECONDS = 8.0
@@ -43,16 +44,10 @@ def trial_seconds(config: TrainConfig) -> float:
     draws = RESAMPLE_DRAWS if config.data.group_filter == "resample" else 1.0
     sample = SAMPLE_SECONDS * tokens * batch.rollouts * draws if algorithm.samples else 0.0
     evaluations = 1 + math.ceil(config.steps / config.evaluation.every)
-    evaluate = SAMPLE_SECONDS * tokens * _answers(config) * evaluations
+    evaluate = SAMPLE_SECONDS * tokens * answers_of_sets(config) * evaluations
     warm = LEARN_SECONDS * tokens * config.warmup.rows * config.warmup.steps
     scale = 1.0 if config.model.ref == "tiny" else LARGE_MODEL
     return START_SECONDS + scale * (config.steps * (learn + sample) + evaluate + warm)
-
-
-def _answers(config: TrainConfig) -> int:
-    """Answers of one evaluation."""
-    prompts, sets = config.evaluation.prompts, config.evaluation.sets
-    return sum((each.prompts or prompts) * each.k for each in sets) if sets else prompts
 
 
 def forward_passes(algorithm: AlgorithmSettings) -> int:

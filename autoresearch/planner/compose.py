@@ -13,7 +13,7 @@ from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import PRESET
 from autoresearch.planner.recipe import recipe_for, under_recipe
 from autoresearch.planner.repairs import drop_tuned_factor, take_nearest_levels, widen_range
-from autoresearch.planner.sets_for import with_checked_sets, with_sets
+from autoresearch.planner.sets_for import notes_of_sets, with_checked_sets, with_sets
 from autoresearch.planner.task_for import (
     own_task,
     require_usable,
@@ -99,6 +99,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         *recipe.said,
         *fixed.notes,
         *(note for found in own.values() for note in found.notes),
+        *notes_of_sets(plan),
         *(fit_note if plan.tuning is None and tuning else [*tuning_note, *fit_note]),
         *(trap for treatment in treatments for trap in treatment.factor.traps),
         *playbook.notes,

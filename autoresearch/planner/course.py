@@ -14,13 +14,10 @@ from autoresearch.topic.read import Reading
 from autoresearch.topic.things import is_file, plain
 from swarm import models, tasks
 from swarm.config.base import JsonValue
-from swarm.config.parts import EvalSet
+from swarm.config.parts import HELD_OUT_REF, EvalSet
 from swarm.config.paths import first_problem
 from swarm.errors import Refusal
 from swarm.tasks import absolute
-
-#: The ref of the task's own held-out prompts.
-HELD_OUT = "held-out"
 
 
 @dataclass
@@ -199,7 +196,7 @@ def _evaluation(reading: Reading, options: StartOptions, found: Course) -> None:
         said_of_sets = {"temperature": said.temperature, "prompts": said.prompts}
         settings = {name: value for name, value in said_of_sets.items() if value is not None}
         if not refs and (k > 1 or settings):
-            refs = [HELD_OUT]
+            refs = [HELD_OUT_REF]
         try:
             found.evaluation = tuple(
                 EvalSet.model_validate({"ref": ref, "k": k, **settings}) for ref in refs

@@ -8,6 +8,7 @@ from ruamel.yaml import YAML
 
 from autoresearch.planner.lint import require_clean
 from autoresearch.planner.planners import BUILT_IN
+from autoresearch.planner.sets_for import with_checked_sets
 from autoresearch.planner.task_for import require_usable
 from autoresearch.playbook import Library
 from autoresearch.study.plan import Plan
@@ -41,7 +42,7 @@ def read_plan(path: Path) -> Plan:
     _require_known(path, plan)
     require_clean(plan)
     require_usable(plan)
-    return plan
+    return with_checked_sets(plan)
 
 
 def _require_known(path: Path, plan: Plan) -> None:

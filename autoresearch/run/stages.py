@@ -22,7 +22,8 @@ from autoresearch.study.options import StartOptions, start_command
 from autoresearch.watch.floor import at_the_floor
 from swarm.errors import Refusal
 from swarm.train.alarms import counted
-from swarm.train.fingerprint import evaluators
+from swarm.train.eval_sets import judged_as
+from swarm.train.fingerprint import evaluators, judged
 
 
 class VerificationFailed(Exception):
@@ -53,10 +54,9 @@ def pilot(context: StudyContext) -> Stage:
     plan, registration = context.registered()
     evidence = context.run(trials.pilot(context.study, registration, plan))
     if runs := at_the_floor(evidence):
-        asked = {
-            trial.spec.config.task.ref: trial.spec.config.task for trial in evidence.trials("pilot")
-        }
-        raise AtTheFloor(runs, ", ".join(map(counted, asked.values())))
+        metric = primary_metric(plan)
+        judged_by = [judged_as(t.spec.config, metric) for t in evidence.trials("pilot")]
+        raise AtTheFloor(runs, metric, ", ".join(dict.fromkeys(map(counted, judged_by))))
     return "size"
 
 
@@ -175,7 +175,8 @@ def _archive(context: StudyContext, facts: StudyFacts) -> None:
 
 def _note_changed_evaluator(context: StudyContext) -> None:
     """Record, once, that answers are judged by other code than when the plan was frozen."""
-    recorded, now = context.facts().records["fingerprint"], evaluators(context.plan().tasks)
+    plan, recorded = context.plan(), context.facts().records["fingerprint"]
+    now = evaluators(judged(plan.train, plan.tasks))
     was = {name: recorded[name] for name in now}
     if was != now:
         context.ledger.record(context.study, EVALUATOR_CHANGED, {"was": was, "now": now})

@@ -14,10 +14,10 @@ class TaskFailed(Exception):
 class AtTheFloor(Exception):
     """No answer was right in the pilot, so that no arm could be told from another."""
 
-    def __init__(self, runs: int, counted: str) -> None:
+    def __init__(self, runs: int, metric: str, counted: str) -> None:
         super().__init__(
             f"no held-out answer was right in any of {runs} pilot runs, so that no arm could be "
-            f"told from another; eval/acc counts {counted}: start anew with an easier task, a "
+            f"told from another; {metric} counts {counted}: start anew with an easier task, a "
             "stronger model or another answer format"
         )
 

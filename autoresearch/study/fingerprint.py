@@ -14,9 +14,10 @@ _THREADS_PER_TRIAL = 1
 
 def study_fingerprint(plan: Plan) -> dict[str, Any]:
     """The `fingerprint` record: what `run_fingerprint` says, and the libraries of the study."""
-    from swarm.train.fingerprint import LIBRARIES, run_fingerprint
+    from swarm.train.fingerprint import LIBRARIES, judged, run_fingerprint
 
-    return run_fingerprint(plan.model, plan.tasks, _THREADS_PER_TRIAL, (*LIBRARIES, *_LIBRARIES))
+    refs = judged(plan.train, plan.tasks)
+    return run_fingerprint(plan.model, refs, _THREADS_PER_TRIAL, (*LIBRARIES, *_LIBRARIES))
 
 
 def is_of_an_earlier_version(fingerprint: Mapping[str, Any]) -> bool:

@@ -19,6 +19,7 @@ from swarm.cli.documents import print_document
 from swarm.cli.stopping import stop_signals
 from swarm.config.base import EVERY
 from swarm.config.extension import check_continues
+from swarm.config.parts import EvalSet
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import (
     ADAPTER,
@@ -88,7 +89,7 @@ def run_evaluation(
     as_json: bool,
 ) -> None:
     """Evaluate as the file and the options say. Raises Refusal, and Exit where no answer was
-    judged."""
+    judged, or none of a set."""
     resolved = read_file(config, pairs)
     if dry_run:
         _show(resolved, as_json)
@@ -105,7 +106,7 @@ def run_evaluation(
         how = "greedy" if greedy else "sampled at temperature 1"
         for line in evaluation_lines(found, how):
             typer.echo(line)
-    if not found.n:
+    if not found.n or not all(each.n for each in found.sets):
         raise typer.Exit(FAILED)
 
 
@@ -207,27 +208,42 @@ def _show(config: TrainConfig, as_json: bool) -> None:
 
 def _show_end(folder: Path, result: RunResult, as_json: bool) -> None:
     """How the run ended and its last evaluation."""
-    series = read_series(folder, "eval/acc")
-    first, last = (series[0][2], series[-1][2]) if series else (None, None)
+    sets = {each.title: f"eval/{each.title}/avg@{each.k}" for each in _sets(folder)}
+    named = {metric: _before_and_now(folder, metric) for metric in ("eval/acc", *sets.values())}
     if as_json:
         document = {
             **asdict(result),
             "folder": str(folder),
             "adapter": str(folder / ADAPTER),
             "batch": str(folder / DIVERGED) if result.status == "diverged" else None,
-            "eval/acc": {"first": first, "last": last},
+            **{metric: {"first": first, "last": last} for metric, (first, last) in named.items()},
         }
         print_document(document)
         return
     cause = f": {result.cause}" if result.cause else ""
     typer.echo(f"{result.status} after {result.steps} steps, {result.seconds:.0f} s{cause}")
-    if first is not None and last is not None:
-        typer.echo(f"held-out accuracy {measured(first)} before, {measured(last)} now")
+    told = {"held-out accuracy": "eval/acc"}
+    if sets:
+        told = {f"{metric.rpartition('/')[2]} on {title}": metric for title, metric in sets.items()}
+    for what, metric in told.items():
+        first, last = named[metric]
+        if first is not None and last is not None:
+            typer.echo(f"{what} {measured(first)} before, {measured(last)} now")
     for line in _passed_over(folder):
         typer.echo(line)
     typer.echo(f"weights {folder / ADAPTER}")
     if result.status == "diverged":
         typer.echo(f"the batch that broke it {folder / DIVERGED}")
+
+
+def _sets(folder: Path) -> tuple[EvalSet, ...]:
+    return read_config(folder).evaluation.sets if (folder / CONFIG).is_file() else ()
+
+
+def _before_and_now(folder: Path, metric: str) -> tuple[float | None, float | None]:
+    """A metric's first and last value in a run; None where it was never logged."""
+    series = read_series(folder, metric)
+    return (series[0][2], series[-1][2]) if series else (None, None)
 
 
 def _passed_over(folder: Path) -> Iterator[str]:

@@ -11,12 +11,13 @@ from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.base import EVERY
 from swarm.config.checked import known_paths
+from swarm.config.parts import HELD_OUT_REF
 from swarm.config.paths import SOURCES, leaf_of, place, put
 from swarm.config.train import TrainConfig, forget_algorithm
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
 from swarm.policy.saved_weights import start_digest
-from swarm.train.eval_sets import HELD_OUT, load_sets, load_training, with_digests
+from swarm.train.eval_sets import load_sets, load_training, with_digests
 
 #: The settings of a task, and of each of its sources, that may name files.
 _FILES = ("ref", "reward")
@@ -75,7 +76,7 @@ def _make_absolute(raw: Mapping[str, Any], folder: Path) -> None:
     evaluation = raw.get("evaluation")
     sets = evaluation.get("sets") if isinstance(evaluation, dict) else None
     for each in sets if isinstance(sets, list) else ():
-        if isinstance(each, dict) and each.get("ref") != HELD_OUT:
+        if isinstance(each, dict) and each.get("ref") != HELD_OUT_REF:
             _absolute_files(each, folder)
     policy = raw.get("policy")
     if isinstance(policy, dict) and isinstance(policy.get("start"), str):
@@ -122,7 +123,8 @@ def _with_digests(config: TrainConfig) -> TrainConfig:
     """The config with the digests of its task, loaded once, and of the weights it starts from."""
     task = load_training(config)
     sets = load_sets(config, task)
-    for note in (*task.notes, *(f"{s.title}: {n}" for s in sets if s.title for n in s.task.notes)):
+    of_sets = (note for each in sets if each.task is not task for note in each.notes)
+    for note in (*task.notes, *of_sets):
         typer.echo(f"note: {note}", err=True)
     start = start_digest(config.policy)
     return with_digests(config, sets).with_values(

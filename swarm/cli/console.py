@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from swarm.train.evaluate import Evaluation
+    from swarm.train.evaluate import Answers, Evaluation, SetEvaluation
 
 #: (heading, metric, format) of each column after the step and its time.
 COLUMNS = (
@@ -54,34 +54,45 @@ def measured(value: float) -> str:
 
 
 def evaluation_lines(found: "Evaluation", how: str) -> Iterator[str]:
-    """An evaluation, in which `how` answers were drawn."""
-    if found.n and not found.sets:
+    """An evaluation, in which `how` answers were drawn: of held-out prompts, or of each set."""
+    for each in found.sets:
+        yield from _set_lines(each)
+    if found.sets:
+        return
+    if found.n:
         yield (
             f"avg@1 {found.accuracy:.3f}, 95 % interval {found.low:.3f} to {found.high:.3f}, "
             f"on {found.n} held-out prompts, {how}"
         )
-    elif not found.n:
+    else:
         yield f"avg@1 not measured, on 0 of {found.prompts} held-out prompts, {how}"
+    yield from _answer_lines(found)
+
+
+def _set_lines(found: "SetEvaluation") -> Iterator[str]:
+    drawn = f"at temperature {found.temperature:g}" if found.temperature else "greedy"
+    answers = "one answer" if found.k == 1 else f"{found.k} answers"
+    sha = f", sha256 {found.digest[:12]}" if found.digest else ""
+    yield f"{found.name}: {found.n} prompts of {found.ref}{sha}, {answers} each, {drawn}"
+    for name, share in found.shares.items():
+        if found.k == 1 and "/pass@" in name:  # the same as avg@1
+            continue
+        shown = f"{share.low:.3f} to {share.high:.3f}" if found.n else "unknown"
+        short = name.rpartition("/")[2]
+        yield f"  {short} {measured(share.value)}, 95 % interval {shown}"
+    yield from (f"  {line}" for line in _answer_lines(found))
+
+
+def _answer_lines(found: "Answers") -> Iterator[str]:
     if found.overlong < found.prompts:
         yield (
             f"reward {measured(found.reward)}, {found.mean_length:.1f} tokens an answer, "
             f"{found.truncated:.1%} cut off"
         )
-    unscored = found.prompts - found.overlong - found.n
     if found.overlong:
         yield f"{found.overlong} of {found.prompts} prompts fill the context and were not asked"
-    if unscored:
-        yield f"{unscored} of {found.prompts} answers were not judged"
-    for each in found.sets:
-        yield (
-            f"{each.name}: {each.judged} of {each.prompts} prompts judged, {each.k} answers each "
-            f"at temperature {each.temperature:g}"
-        )
-        for name, share in (
-            (f"avg@{each.k}", each.avg),
-            *((f"pass@{j}", s) for j, s in each.passes.items()),
-        ):
-            yield f"  {name} {measured(share.value)}, {share.low:.3f} to {share.high:.3f}"
+    if found.unjudged:
+        yield f"{found.unjudged} of {found.answers} answers were not judged"
 
 
 @contextmanager

@@ -229,10 +229,18 @@ class WarmupSettings(Settings):
     lr: float = Field(default=1e-3, gt=0)
 
 
+#: The ref of an evaluation set that is the training task's own held-out prompts.
+HELD_OUT_REF = "held-out"
+
+
 class EvalSet(Settings):
     """Prompts that are only ever evaluated on: `k` answers to each of the first `prompts` of them,
-    all where `prompts` is null. `ref` is what `task.ref` may be; rows are held out whole. An empty
-    `reward` is the one that `task.reward` names."""
+    all where `prompts` is null (of a built-in family, which has no end, `evaluation.prompts`).
+
+    `ref` is what `task.ref` may be but a mixture, and rows are held out whole; or `held-out`, the
+    training task's own. At temperature 0 the likeliest token is taken. An empty `reward` is the one
+    that `task.reward` names, where the set's task offers it.
+    """
 
     ref: str
     name: str = Field(
@@ -240,7 +248,7 @@ class EvalSet(Settings):
     )
     prompts: Prompts | None = None
     k: int = Field(default=1, ge=1, le=1024, description="answers to a prompt")
-    temperature: float = Field(default=1.0, gt=0, le=4)
+    temperature: float = Field(default=1.0, ge=0, le=4)
     reward: str = ""
     columns: Mapping[str, str] = Field(default_factory=dict)
     split: str = ""
@@ -251,9 +259,30 @@ class EvalSet(Settings):
 
     @property
     def title(self) -> str:
-        """What metrics call it: its name, else the stem of its ref."""
-        stem = PurePath(self.ref.partition(":")[0]).stem.lower()
-        return self.name or re.sub(r"[^a-z0-9_-]+", "-", stem).strip("-_") or "set"
+        """What metrics call it: its name, else that of its ref's file, folder or data set."""
+        if self.name:
+            return self.name
+        file, colon, function = self.ref.rpartition(":")
+        if file == "hf":
+            named = "-".join(function.split("/")[1:]) or function
+        else:
+            named = PurePath(file if colon and file.endswith(".py") else self.ref).stem
+        return re.sub(r"[^a-z0-9_-]+", "-", named.lower()).strip("-_") or "set"
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        if self.k > 1 and not self.temperature:
+            raise ValueError(
+                f"k {self.k} at temperature 0 gives one answer {self.k} times: set another of both"
+            )
+        if self.ref == HELD_OUT_REF:
+            for name in ("columns", "split", "args"):
+                if getattr(self, name):
+                    raise ValueError(
+                        f"{name} is the training task's where ref is {HELD_OUT_REF}: leave it out, "
+                        "or name the rows"
+                    )
+        return self
 
 
 class EvalSettings(Settings):
@@ -263,3 +292,12 @@ class EvalSettings(Settings):
     every: int = Field(default=10, ge=1)
     prompts: Prompts = 512
     sets: tuple[EvalSet, ...] = added((), description="instead of the task's held-out prompts")
+
+    @field_validator("sets")
+    @classmethod
+    def _told_apart(cls, sets: tuple[EvalSet, ...]) -> tuple[EvalSet, ...]:
+        titles = [each.title for each in sets]
+        for title in titles:
+            if titles.count(title) > 1:
+                raise ValueError(f"two sets are called {title}: give one another name")
+        return sets

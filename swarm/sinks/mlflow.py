@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from swarm.config.paths import leaves
 from swarm.disk.logfile import routed_to
-from swarm.sinks.mlflow_page import TRAINING_KIND
+from swarm.sinks.mlflow_page import TRAINING_KIND, metric_name
 
 Status = Literal["finished", "diverged", "failed", "lost"]
 
@@ -101,7 +101,9 @@ class MlflowExperiment:
 
         for batch in _batches(rows[max(0, run.rows - first) :]):
             metrics = [
-                Metric(name, value, run.started + round(1000 * row["wall"]), row["step"])
+                Metric(
+                    metric_name(name), value, run.started + round(1000 * row["wall"]), row["step"]
+                )
                 for row in batch
                 for name, value in row["metrics"].items()
             ]

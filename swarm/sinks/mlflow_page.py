@@ -27,7 +27,13 @@ class Column:
     @property
     def key(self) -> str:
         """MLflow's own name for the column."""
-        return f"{self.kind}.`{self.name}`"
+        return f"{self.kind}.`{metric_name(self.name) if self.kind == 'metrics' else self.name}`"
+
+
+def metric_name(name: str) -> str:
+    """What MLflow calls a metric of a run folder: its names hold no `@`, so that `eval/test/pass@4`
+    is `eval/test/pass_at_4`."""
+    return name.replace("@", "_at_")
 
 
 def view_tags(columns: Sequence[Column]) -> dict[str, str]:

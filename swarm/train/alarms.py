@@ -18,6 +18,8 @@ from swarm.config.train import TrainConfig
 from swarm.records import Episode
 from swarm.tasks.checkers import CHECKERS
 from swarm.tasks.refs import CORRECT_FROM, MIXTURE, code_ref, own_ref
+from swarm.train.eval_sets import judged_as
+from swarm.train.metric_table import set_of
 
 Row = Mapping[str, Any]  # one line of metrics.jsonl
 
@@ -81,7 +83,7 @@ def alarms(rows: Sequence[Row], config: TrainConfig, *, ended: bool = False) -> 
 
 
 def counted(task: TaskSettings) -> str:
-    """Which answers `eval/acc` counts as right, in words."""
+    """Which answers of a task count as right, in words."""
     own, beside = own_ref(task.ref), code_ref(task.reward)
     if task.ref == MIXTURE:
         return "the right answers of each source"
@@ -116,8 +118,21 @@ def _overlong(rows: Sequence[Row], prompts: int) -> Iterator[Alarm]:
 
 
 def _unasked(row: Row) -> bool:
-    """Whether an evaluation found every held-out prompt to be too long."""
-    return all(math.isnan(row["metrics"].get(name, 0.0)) for name in ("eval/acc", "eval/length"))
+    """Whether an evaluation found every held-out prompt, or every one of a set, to be too long."""
+    values = row["metrics"]
+    return any(
+        math.isnan(values[name]) and math.isnan(values.get(_length_beside(name), 0.0))
+        for name in _accuracies(values)
+    )
+
+
+def _accuracies(values: Mapping[str, float]) -> list[str]:
+    """`eval/acc` and avg@k of each set, those that a row has."""
+    return [name for name in values if name == "eval/acc" or (set_of(name) and "/avg@" in name)]
+
+
+def _length_beside(accuracy: str) -> str:
+    return f"{accuracy.rpartition('/')[0]}/length"
 
 
 def _nothing_scored(rows: Sequence[Row]) -> Iterator[Alarm]:
@@ -126,9 +141,10 @@ def _nothing_scored(rows: Sequence[Row]) -> Iterator[Alarm]:
         values = row["metrics"]
         if values.get("completions/overlong_frac", 0.0) == 1 or _unasked(row):
             continue
-        for name in ("reward/mean", "eval/acc", "eval/proxy"):
+        for name in ("reward/mean", "eval/acc", "eval/proxy", *_accuracies(values)):
             if math.isnan(values.get(name, 0.0)):
                 what = "rollout" if name == "reward/mean" else "held-out answer"
+                what = f"answer of set {named}" if (named := set_of(name)) else what
                 cause = f"the reward scored no {what} (None for each): there is nothing to go by"
                 yield Alarm("nothing-scored", row["step"], math.nan, cause)
                 return
@@ -257,11 +273,15 @@ def _equal_rewards(rows: Sequence[Row], ended: bool) -> Iterator[Alarm]:
 
 
 def _never_right(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
-    """No held-out answer was right in any evaluation of the run."""
-    found = _values(rows, "eval/acc")
-    if found and not any(found):
-        cause = f"no held-out answer was ever right; eval/acc counts {counted(config.task)}"
-        yield Alarm("accuracy-at-floor", rows[-1]["step"], 0.0, cause)
+    """No held-out answer, or none of a set, was right in any evaluation of the run."""
+    names = dict.fromkeys(name for row in rows for name in _accuracies(row["metrics"]))
+    for name in names:
+        found = _values(rows, name)
+        if not any(found):
+            counts = counted(judged_as(config, name))
+            cause = f"no held-out answer was ever right; {name} counts {counts}"
+            yield Alarm("accuracy-at-floor", rows[-1]["step"], 0.0, cause)
+            return
 
 
 def _clip_never_binds(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:

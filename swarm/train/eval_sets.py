@@ -1,32 +1,41 @@
-"""What a run is evaluated on: the task's held-out prompts, or sets of their own."""
+"""What a run is evaluated on: the task's held-out prompts, or sets of their own. No torch: plans
+are made with it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from swarm.config.parts import EvalSet, TaskSettings
+from swarm.config.parts import HELD_OUT_REF, EvalSet, TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.errors import BadTask, Refusal
-from swarm.policy.base_model import Base
-from swarm.tasks import Problem, Task, is_own, load
+from swarm.records import NO_LIMIT, Limit
+from swarm.tasks import MIXTURE, Problem, Task, is_own, load, offers, rewards
+from swarm.tasks.builtin import BuiltIn
 from swarm.tasks.likeness import overlap
 from swarm.tasks.mixture import Mixture
 from swarm.tasks.own import OwnTask, Use
-from swarm.tasks.refs import OWN_REWARD, own_ref
+from swarm.tasks.refs import own_ref
+from swarm.tasks.task_family import held_out
+from swarm.train.metric_table import set_of
 
-#: The ref of the training task's own held-out prompts.
-HELD_OUT = "held-out"
-
-#: Runs are evaluated at this temperature, whatever they train at.
+#: Held-out prompts are answered at this temperature, whatever a run trains at.
 EVAL_TEMPERATURE = 1.0
 
 #: Seeds of evaluation draws; the same in every run.
 EVAL_SEEDS = ("evaluation",)
 
+#: Answers of one evaluation of a set, at most: as many as rollouts of a batch.
+MOST_ANSWERS = 2**20
+
+#: Prompts of a set, at most, as of `evaluation.prompts`.
+MOST_PROMPTS = 2**16
+
 
 @dataclass(frozen=True)
 class Ready:
     """Problems to evaluate on, with the task that asks and judges them. `title` is empty for the
-    held-out prompts of a run without sets."""
+    held-out prompts of a run without sets; `reward` is what judges, where that can be chosen."""
 
     title: str
     task: Task
@@ -34,27 +43,33 @@ class Ready:
     k: int = 1
     temperature: float = EVAL_TEMPERATURE
     digest: str = ""
+    reward: str = ""
 
     @property
     def seed_parts(self) -> tuple[int | str, ...]:
         """Seeds that depend on the set's name alone: one set more changes no other's draws."""
         return (*EVAL_SEEDS, self.title) if self.title else EVAL_SEEDS
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the rows of a set of their own are read."""
+        return tuple(f"{self.title}: {note}" for note in self.task.notes) if self.title else ()
+
 
 def load_training(config: TrainConfig) -> Task:
     """The task that a run trains on. Where sets of their own are evaluated on, and its held-out
     prompts are not, all rows of the user's train. Raises BadTask."""
     sets = config.evaluation.sets
-    use: Use = "train" if sets and all(each.ref != HELD_OUT for each in sets) else "both"
+    use: Use = "train" if sets and all(each.ref != HELD_OUT_REF for each in sets) else "both"
     return load(config.task, use)
 
 
 def load_sets(config: TrainConfig, task: Task) -> tuple[Ready, ...]:
     """What this config evaluates on, the first set first; `task` is that of `load_training`.
 
-    Raises BadTask, naming the set, for one that cannot be used, that has fewer prompts than it is
-    asked for, whose files are no longer those of its digest, or that shares prompts with the
-    training rows.
+    Raises BadTask, naming the set, for one that cannot be used or judged, that has fewer prompts
+    than it is asked for, whose files are no longer those of its digest, or that shares prompts with
+    the training rows.
     """
     if not config.evaluation.sets:
         return (Ready("", task, task.evaluation(config.evaluation.prompts)),)
@@ -62,61 +77,118 @@ def load_sets(config: TrainConfig, task: Task) -> tuple[Ready, ...]:
     for index, each in enumerate(config.evaluation.sets):
         try:
             found = _ready(each, config, task)
-            if each.ref != HELD_OUT:
+            _refuse_sizes(each, len(found.problems))
+            if each.ref != HELD_OUT_REF:
                 _refuse_overlap(task, found.problems)
         except Refusal as error:
             raise _of_set(index, each, error) from error
-        if found.title in [other.title for other in ready]:
-            problem = f"two sets are called {found.title}"
-            raise BadTask(problem, "give one another name", f"evaluation.sets.{index}.name")
         ready.append(found)
     return tuple(ready)
 
 
 def with_digests(config: TrainConfig, sets: Sequence[Ready]) -> TrainConfig:
-    """The config whose sets hold the digests of their files and how many prompts they have."""
+    """The config whose sets say all that was left open: their names, how many prompts they have,
+    what judges them, the digests of their files. Arms that train on other rewards are then judged
+    alike."""
     if not config.evaluation.sets:
         return config
     filled = [
-        each.model_copy(update={"digest": ready.digest, "prompts": len(ready.problems)})
+        each.model_copy(
+            update={
+                "name": each.title,
+                "digest": ready.digest,
+                "prompts": len(ready.problems),
+                "reward": ready.reward,
+            }
+        )
         for each, ready in zip(config.evaluation.sets, sets, strict=True)
     ]
     evaluation = config.evaluation.model_copy(update={"sets": tuple(filled)})
     return config.model_copy(update={"evaluation": evaluation})
 
 
-def check_sets(sets: Sequence[Ready], trained: Task, base: Base, config: TrainConfig) -> None:
-    """Raise Refusal for a set that this model cannot be asked."""
+def answers_of_sets(config: TrainConfig) -> int:
+    """Answers of one evaluation: prompts times k, over the sets. A set that does not say how many
+    prompts it has counts as `evaluation.prompts`."""
+    prompts, sets = config.evaluation.prompts, config.evaluation.sets
+    return sum((each.prompts or prompts) * each.k for each in sets) if sets else prompts
+
+
+def check_sets(
+    sets: Sequence[Ready],
+    trained: Task,
+    tokenizer: Any,
+    config: TrainConfig,
+    limit: Limit = NO_LIMIT,
+) -> None:
+    """Raise Refusal for a set that a model with this tokenizer cannot be asked."""
     plain = TrainConfig()  # nothing of a set is supervised or ordered
     unsupervised = config.model_copy(
         update={"warmup": plain.warmup, "data": plain.data, "algorithm": plain.algorithm}
     )
-    for each in sets:
-        if each.task is not trained:
-            each.task.check(base.tokenizer, unsupervised, base.limit)
+    for index, each in enumerate(sets):
+        if each.task is trained:
+            continue
+        try:
+            each.task.check(tokenizer, unsupervised, limit)
+        except Refusal as error:
+            raise _of_set(index, config.evaluation.sets[index], error) from error
+
+
+def judged_as(config: TrainConfig, metric: str = "eval/acc") -> TaskSettings:
+    """The task whose right answers a metric counts: of its set, else of the first."""
+    sets, named = config.evaluation.sets, set_of(metric)
+    found = next((each for each in sets if each.title == named), next(iter(sets), None))
+    if found is None:
+        return config.task
+    if found.ref == HELD_OUT_REF:
+        reward = found.reward or config.task.reward
+        return config.task.model_copy(update={"reward": reward})
+    return _settings(found, config.task)
 
 
 def _ready(each: EvalSet, config: TrainConfig, trained: Task) -> Ready:
-    if each.ref == HELD_OUT:
-        problems = trained.evaluation(each.prompts or config.evaluation.prompts)
-        task = trained
+    asked = each.prompts or config.evaluation.prompts
+    if each.ref == HELD_OUT_REF:
+        return _held_out(each, config.task, trained, asked)
+    if each.ref == MIXTURE:
+        raise BadTask("a mixture is no set", "name each of its sources as a set", "ref")
+    settings = _settings(each, config.task)
+    task = load(settings, "eval")
+    if isinstance(task, BuiltIn) and each.prompts is None:
+        problems = list[Problem](held_out(task.family, asked, task.levels))
+    elif isinstance(task, OwnTask) and each.prompts is None:
+        problems = list(task.held_out)
     else:
-        task = load(_settings(each, config.task), "eval")
-        problems = task.evaluation(each.prompts or config.evaluation.prompts)
-        if isinstance(task, OwnTask) and each.prompts is None:
-            problems = list(task.held_out)
-    if each.prompts is not None and len(problems) < each.prompts:
-        raise BadTask(f"it has {len(problems)} prompts, not {each.prompts}", "ask for fewer")
-    digest = "" if task is trained else task.digest
-    return Ready(each.title, task, problems, each.k, each.temperature, digest)
+        problems = task.evaluation(asked)
+    return Ready(each.title, task, problems, each.k, each.temperature, task.digest, settings.reward)
+
+
+def _held_out(each: EvalSet, task: TaskSettings, trained: Task, asked: int) -> Ready:
+    """The training task's own held-out prompts; of rows, what judges them can be chosen."""
+    reward = each.reward
+    if is_rows(task.ref):
+        reward = reward or task.reward
+    elif reward:
+        raise BadTask(f"{task.ref} judges its prompts itself", "leave it out", "reward")
+    asking = trained
+    if reward not in ("", task.reward):
+        asking = load(task.model_copy(update={"reward": reward, "digest": ""}))
+    problems = asking.evaluation(asked)
+    return Ready(each.title, asking, problems, each.k, each.temperature, "", reward)
+
+
+def is_rows(ref: str) -> bool:
+    """Whether a ref names rows alone, whose judge is chosen by `reward`."""
+    own = own_ref(ref)
+    return own is not None and own.function is None
 
 
 def _settings(each: EvalSet, task: TaskSettings) -> TaskSettings:
     """A set as a task of its own. The template is the model's, and not asked of families."""
-    own = own_ref(each.ref)
-    reward = each.reward or (OWN_REWARD if own and own.function else task.reward)
-    if not each.reward and task.reward == OWN_REWARD and not (own and own.function):
-        reward = "exact"
+    reward = each.reward
+    if not reward:
+        reward = task.reward if offers(each.ref, task.reward) else rewards(each.ref)[0]
     return TaskSettings(
         ref=each.ref,
         reward=reward,
@@ -127,6 +199,24 @@ def _settings(each: EvalSet, task: TaskSettings) -> TaskSettings:
         template=task.template if is_own(each.ref) else {},
         time_limit=task.time_limit,
     )
+
+
+def _refuse_sizes(each: EvalSet, found: int) -> None:
+    """Raise BadTask for more prompts than there are, and for more answers than fit."""
+    if each.prompts is not None and found < each.prompts:
+        raise BadTask(f"it has {found} prompts, not {each.prompts}", "ask for fewer", "prompts")
+    if found > MOST_PROMPTS:
+        raise BadTask(
+            f"it has {found:,} prompts, and an evaluation takes at most {MOST_PROMPTS:,}",
+            "say how many of them",
+            "prompts",
+        )
+    if found * each.k > MOST_ANSWERS:
+        raise BadTask(
+            f"{each.k} answers to each of {found:,} prompts are more than {MOST_ANSWERS:,}",
+            "ask for a smaller k or fewer prompts",
+            "k",
+        )
 
 
 def _refuse_overlap(trained: Task, problems: Sequence[Problem]) -> None:
@@ -154,7 +244,14 @@ def _rows(task: Task) -> Iterator[Problem]:
 
 
 def _of_set(index: int, each: EvalSet, error: Refusal) -> BadTask:
+    """What is wrong with a set, where the user set it."""
     field = f"evaluation.sets.{index}"
-    if error.field.startswith("task."):
-        field += f".{error.field.removeprefix('task.')}"
-    return BadTask(f"{each.title}: {error.problem}", error.next_step, field)
+    part = error.field.rpartition(".")[2] if error.field.startswith("evaluation.") else error.field
+    part = part.removeprefix("task").removeprefix(".")
+    if part.partition(".")[0] in EvalSet.model_fields:
+        where = f"{field}.{part}"
+    else:
+        where = error.field if part else field
+    own = "|".join(EvalSet.model_fields)
+    step = re.sub(rf"\btask\.(?=(?:{own})\b)", f"{field}.", error.next_step)
+    return BadTask(f"{each.title}: {error.problem}", step, where)

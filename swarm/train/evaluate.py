@@ -1,11 +1,8 @@
 """Evaluate a base model or an adapter on held-out prompts, or on evaluation sets."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from swarm.config.parts import EvalSet, SamplingSettings
 from swarm.config.train import TrainConfig
@@ -14,75 +11,77 @@ from swarm.engine.torch_engine import TorchEngine
 from swarm.policy.adapters import load_adapter, load_weights
 from swarm.policy.base_model import Base
 from swarm.policy.saved_weights import find_weights
-from swarm.records import Group, StopReason
+from swarm.records import Episode, Group, StopReason
 from swarm.train import metrics
 from swarm.train.alarms import Alarm, alarms, not_finite
-from swarm.train.eval_sets import Ready, check_sets, load_sets, load_training
+from swarm.train.eval_sets import Ready, check_sets, load_sets, load_training, with_digests
+from swarm.train.intervals import Share, share_of
+from swarm.train.metric_table import names_of_set
 from swarm.train.proof import load_proven
+from swarm.train.set_figures import figures, judged, of_set, shares_right
 
 #: As good as zero: the likeliest token is taken unless another's logit is within about 1e-5.
 GREEDY_TEMPERATURE = 1e-6
-
-CONFIDENCE = 0.95
 
 #: Where an adapter under evaluation lies.
 SLOT = "evaluated"
 
 
 @dataclass(frozen=True)
-class Evaluation:
-    """avg@1: the share of `n` judged answers that is correct, one a held-out prompt, with Wilson's
-    95 % interval over prompts (J. Am. Stat. Assoc. 22, 1927), and the mean training reward.
-    `overlong` of the `prompts` fill the model's context and were not asked. Lengths are in tokens.
-    What could not be measured is NaN; `alarms` say what looks wrong."""
+class Answers:
+    """What is told of answers apart from their rightness: the mean training reward, their mean
+    length in tokens, the share that was cut off; how many of `prompts` prompts fill the model's
+    context and were not asked (`overlong`), how many `answers` there are to all prompts, and how
+    many of those that were asked for were not judged. What could not be measured is NaN."""
+
+    reward: float
+    mean_length: float
+    truncated: float
+    prompts: int
+    overlong: int
+    answers: int
+    unjudged: int
+
+
+@dataclass(frozen=True)
+class SetEvaluation(Answers):
+    """An evaluation set: its shares by the names of their metrics, avg@k first, over the `n`
+    prompts of which an answer was judged."""
+
+    name: str
+    ref: str
+    digest: str
+    k: int
+    temperature: float
+    n: int
+    shares: Mapping[str, Share]
+
+
+@dataclass(frozen=True)
+class Evaluation(Answers):
+    """avg@k on held-out prompts, or on the first of `sets`: the mean over the `n` prompts that were
+    judged of the share of right answers, with its 95 % interval (`swarm.train.intervals`). `alarms`
+    say what looks wrong."""
 
     n: int
     accuracy: float
     low: float
     high: float
-    reward: float
-    mean_length: float
-    truncated: float
-    prompts: int = 0
-    overlong: int = 0
     alarms: tuple[Alarm, ...] = ()
-    sets: tuple["SetEvaluation", ...] = ()
-
-
-@dataclass(frozen=True)
-class Share:
-    """A mean over prompts with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class SetEvaluation:
-    """An evaluation set: avg@k, and pass@j by j, over its `judged` prompts of `prompts`."""
-
-    name: str
-    ref: str
-    digest: str
-    prompts: int
-    judged: int
-    k: int
-    temperature: float
-    avg: Share
-    passes: Mapping[int, Share]
+    sets: tuple[SetEvaluation, ...] = ()
 
 
 def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = False) -> Evaluation:
     """Answers to the held-out prompts, or to those of the config's sets, sampled as training
-    evaluates, or greedy. `adapter` is the folder of a LoRA adapter, of all weights, or of a run
-    that trained either. Raises Refusal for what cannot be used, RewardFailed when the user's
-    reward fails."""
+    evaluates, or one greedy answer to each. `adapter` is the folder of a LoRA adapter, of all
+    weights, or of a run that trained either. Raises Refusal for what cannot be used, RewardFailed
+    when the user's reward fails."""
     task = load_training(config)
     sets = load_sets(config, task)
+    config = with_digests(config, sets)
     base = load_proven(config.model, config.device)
     task.check(base.tokenizer, config, base.limit)
-    check_sets(sets, task, base, config)
+    check_sets(sets, task, base.tokenizer, config, base.limit)
     found = None if adapter is None else find_weights(adapter)
     if found is not None and found.kind == "lora":
         load_adapter(base.host, found.folder, SLOT)
@@ -92,14 +91,10 @@ def evaluate(config: TrainConfig, adapter: Path | None = None, greedy: bool = Fa
     engine = TorchEngine(base.host, base.stop_tokens)
     engine.check_budget(config.sampling.max_tokens)
     if greedy:
-        sets = tuple(replace(each, temperature=GREEDY_TEMPERATURE) for each in sets)
+        sets = tuple(replace(each, temperature=0.0, k=1) for each in sets)
     budget = config.sampling.max_tokens
     answers = [answers_of(each, engine, base, budget, version=0, slot=slot) for each in sets]
-    counted = [
-        _of_set(ready, named, groups)
-        for ready, named, groups in zip(sets, config.evaluation.sets, answers, strict=False)
-    ]
-    return replace(_counted(answers[0], config), sets=tuple(counted))
+    return _counted(answers, sets, config)
 
 
 def answers_of(
@@ -112,6 +107,7 @@ def answers_of(
     slot: str | None,
 ) -> list[Group]:
     """`k` answers to each prompt of a set: the same draws for every run and step."""
+    temperature = each.temperature or GREEDY_TEMPERATURE
     return roll_out(
         engine,
         base.tokenizer,
@@ -119,78 +115,65 @@ def answers_of(
         each.problems,
         ends=base.ends,
         members=each.k,
-        sampling=SamplingSettings(temperature=each.temperature, max_tokens=max_tokens),
+        sampling=SamplingSettings(temperature=temperature, max_tokens=max_tokens),
         seed_parts=each.seed_parts,
         version=version,
         slot=slot,
     )
 
 
+def _counted(
+    answers: Sequence[Sequence[Group]], sets: Sequence[Ready], config: TrainConfig
+) -> Evaluation:
+    """The evaluation of these answers, a list of groups a set."""
+    first = judged(answers[0])
+    accuracy = share_of(shares_right(first), sets[0].k)
+    row = metrics.of_evaluation(answers[0]) | metrics.lengths_of(_episodes(answers[0]))
+    for ready, groups in zip(sets, answers, strict=True):
+        row |= of_set(ready.title, groups, ready.k) if ready.title else {}
+    episodes = [episode for groups in answers for episode in _episodes(groups)]
+    found = alarms([{"step": 0, "metrics": row}], config, ended=True)
+    named = config.evaluation.sets
+    return Evaluation(
+        **vars(_told(answers[0])),
+        n=len(first),
+        accuracy=accuracy.value,
+        low=accuracy.low,
+        high=accuracy.high,
+        alarms=(*not_finite(episodes, config), *found),
+        sets=tuple(_of_set(*each) for each in zip(sets, named, answers, strict=False)),
+    )
+
+
 def _of_set(ready: Ready, named: EvalSet, groups: Sequence[Group]) -> SetEvaluation:
-    judged = [[e.correct for e in g.episodes if e.correct is not None] for g in groups]
-    right = [(len(flags), sum(flags)) for flags in judged if flags]
+    found = judged(groups)
+    shares = (share_of(values, most) for values, most in figures(found, ready.k))
     return SetEvaluation(
+        **vars(_told(groups)),
         name=ready.title,
         ref=named.ref,
         digest=ready.digest,
-        prompts=len(groups),
-        judged=len(right),
         k=ready.k,
         temperature=ready.temperature,
-        avg=share([c / n for n, c in right]),
-        passes={
-            j: share([metrics.pass_at(j, n, c) for n, c in right if n >= j])
-            for j in metrics.passes(ready.k)
-        },
+        n=len(found),
+        shares=dict(zip(names_of_set(ready.title, ready.k), shares, strict=False)),
     )
 
 
-def share(values: Sequence[float]) -> Share:
-    """The mean of a figure over prompts and its interval: Wilson's where each is 0 or 1, else a
-    t interval over prompts, the unit that is drawn, within [0, 1]."""
-    from scipy.stats import t
-
-    n = len(values)
-    if all(value in (0.0, 1.0) for value in values):
-        return Share(metrics.mean(values), *_interval(round(sum(values)), n))
-    mean = metrics.mean(values)
-    half = float(t.ppf(0.5 + CONFIDENCE / 2, n - 1) * np.std(values, ddof=1) / math.sqrt(n))
-    return Share(mean, max(0.0, mean - half), min(1.0, mean + half))
-
-
-def _counted(groups: Sequence[Group], config: TrainConfig) -> Evaluation:
-    episodes = [episode for group in groups for episode in group.episodes]
-    judged = [episode.correct for episode in episodes if episode.correct is not None]
-    if any(len(group.episodes) > 1 for group in groups):
-        by_prompt = [
-            metrics.mean([e.correct for e in g.episodes if e.correct is not None])
-            for g in groups
-            if any(e.correct is not None for e in g.episodes)
-        ]
-        found_share = share(by_prompt)
-    else:
-        found_share = Share(metrics.mean(judged), *_interval(sum(judged), len(judged)))
+def _told(groups: Sequence[Group]) -> Answers:
+    episodes = _episodes(groups)
+    asked = [e for e in episodes if e.completion.stop != StopReason.OVERLONG]
     lengths = metrics.lengths_of(episodes)
-    row = {"step": 0, "metrics": metrics.of_evaluation(groups) | lengths}
-    found = alarms([row], config, ended=True)
-    return Evaluation(
-        n=len(judged),
-        accuracy=found_share.value,
-        low=found_share.low,
-        high=found_share.high,
+    return Answers(
         reward=metrics.mean([e.reward for e in episodes if e.reward is not None]),
         mean_length=lengths["completions/mean_length"],
         truncated=lengths["completions/truncated_frac"],
-        prompts=len(episodes),
-        overlong=sum(e.completion.stop == StopReason.OVERLONG for e in episodes),
-        alarms=(*not_finite(episodes, config), *found),
+        prompts=len(groups),
+        overlong=sum(g.episodes[0].completion.stop == StopReason.OVERLONG for g in groups),
+        answers=len(episodes),
+        unjudged=sum(e.correct is None for e in asked),
     )
 
 
-def _interval(right: int, n: int) -> tuple[float, float]:
-    from scipy.stats import binomtest
-
-    if not n:
-        return math.nan, math.nan
-    interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="wilson")
-    return float(interval.low), float(interval.high)
+def _episodes(groups: Sequence[Group]) -> list[Episode]:
+    return [episode for group in groups for episode in group.episodes]

@@ -11,6 +11,7 @@ from typing import Any
 
 import swarm
 from swarm import models, tasks
+from swarm.config.parts import HELD_OUT_REF
 from swarm.config.train import TrainConfig
 
 LIBRARIES = ("torch", "transformers", "peft")
@@ -47,10 +48,17 @@ def attempt_fingerprint(config: TrainConfig, device: str) -> dict[str, Any]:
 
     cuda = device.startswith("cuda")
     return {
-        **run_fingerprint(config.model.ref, [config.task.ref], torch.get_num_threads()),
+        **run_fingerprint(config.model.ref, judged(config), torch.get_num_threads()),
         "device": torch.cuda.get_device_name() if cuda else device,
         "cpu_capability": torch.backends.cpu.get_cpu_capability(),
     }
+
+
+def judged(config: TrainConfig, tasks_of: Iterable[str] = ()) -> tuple[str, ...]:
+    """The refs of all tasks whose answers are judged: of training, by default the config's, and of
+    evaluation sets."""
+    sets = (each.ref for each in config.evaluation.sets if each.ref != HELD_OUT_REF)
+    return tuple(dict.fromkeys((*(tasks_of or (config.task.ref,)), *sets)))
 
 
 def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -68,9 +76,9 @@ def told(differing: Mapping[str, Sequence[Any]]) -> str:
 
 def evaluators(refs: Iterable[str]) -> dict[str, str]:
     """The digest of each task's evaluator, under `evaluator.NAME`; the user's own task is `own`."""
+    named = (*tasks.names(), tasks.MIXTURE)
     return {
-        f"evaluator.{'own' if tasks.is_own(ref) else ref}": tasks.evaluator_digest(ref)
-        for ref in refs
+        f"evaluator.{ref if ref in named else 'own'}": tasks.evaluator_digest(ref) for ref in refs
     }
 
 

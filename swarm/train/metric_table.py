@@ -106,6 +106,30 @@ _OF_A_SET = re.compile(
 _HOW = {"avg": "accuracy over {k} answers a prompt", "pass": "share solved within {k} answers"}
 
 
+def passes(k: int) -> tuple[int, ...]:
+    """The numbers of answers at which pass@ is reported: powers of two below k, and k."""
+    powers = [2**i for i in range(k.bit_length()) if 2**i < k]
+    return (*powers, k)
+
+
+def names_of_set(title: str, k: int) -> tuple[str, ...]:
+    """The metrics of an evaluation set with k answers a prompt, avg@k first."""
+    shares = (f"avg@{k}", *(f"pass@{j}" for j in passes(k)))
+    return tuple(f"eval/{title}/{name}" for name in (*shares, "length"))
+
+
+def set_of(name: str) -> str | None:
+    """The evaluation set that a metric is of; None for any other."""
+    match = _OF_A_SET.fullmatch(name)
+    return match["set"] if match else None
+
+
+def counts_right(name: str) -> bool:
+    """Whether a metric is a share of right answers: of none, it is 0."""
+    match = _OF_A_SET.fullmatch(name)
+    return name == "eval/acc" or (match is not None and match["how"] is not None)
+
+
 class Table(Mapping[str, Logged]):
     """Metrics by name. It lists those that every run can have; those of evaluation sets
     (`eval/SET/avg@k`, `eval/SET/pass@k`, `eval/SET/length`) are found by their form."""

@@ -61,42 +61,17 @@ def lengths_of(episodes: Sequence[Episode]) -> dict[str, float]:
 
 
 def of_evaluation(groups: Sequence[Group]) -> dict[str, float]:
-    """Held-out accuracy among the answers that were judged, the training reward on them, and their
-    lengths."""
+    """Held-out accuracy, the mean over prompts of the share of right answers among those that were
+    judged; the training reward on them, and their lengths."""
     episodes = [e for g in groups for e in g.episodes]
     lengths = lengths_of(episodes)
+    judged = [[e.correct for e in g.episodes if e.correct is not None] for g in groups]
     return {
-        "eval/acc": mean([e.correct for e in episodes if e.correct is not None]),
+        "eval/acc": mean([mean(flags) for flags in judged if flags]),
         "eval/proxy": mean([e.reward for e in episodes if e.reward is not None]),
         "eval/length": lengths["completions/mean_length"],
         "eval/length_wrong": lengths["completions/mean_length_wrong"],
     }
-
-
-def of_set(title: str, groups: Sequence[Group], k: int) -> dict[str, float]:
-    """The figures of an evaluation set, a mean over its prompts each: avg@k, pass@j of k answers,
-    and the length of answers in tokens. Answers that were not judged count in none."""
-    judged = [[e.correct for e in g.episodes if e.correct is not None] for g in groups]
-    right = [(len(flags), sum(flags)) for flags in judged if flags]
-    values = {f"eval/{title}/avg@{k}": mean([c / n for n, c in right])}
-    for j in passes(k):
-        name = f"eval/{title}/pass@{j}"
-        values[name] = mean([pass_at(j, n, c) for n, c in right if n >= j])
-    episodes = [episode for group in groups for episode in group.episodes]
-    values[f"eval/{title}/length"] = lengths_of(episodes)["completions/mean_length"]
-    return values
-
-
-def passes(k: int) -> tuple[int, ...]:
-    """The numbers of answers at which pass@ is reported: powers of two below k, and k."""
-    powers = [2**i for i in range(k.bit_length()) if 2**i < k]
-    return (*powers, k)
-
-
-def pass_at(j: int, n: int, right: int) -> float:
-    """The chance that one of `j` answers is right, by `n` of which `right` are: the unbiased
-    estimator of Chen et al. 2021 (arXiv:2107.03374, eq. 1). Needs n >= j."""
-    return 1.0 - math.comb(n - right, j) / math.comb(n, j)
 
 
 def of_updates(updates: Sequence[UpdateMetrics]) -> dict[str, float]:

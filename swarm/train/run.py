@@ -7,6 +7,7 @@ algorithm; `swarm.learn.recipe` and the loss settings do.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -41,6 +42,7 @@ from swarm.train.proof import load_proven
 from swarm.train.raised import OnAlarm, Watch
 from swarm.train.resume import Beginning, check_owner, write_place
 from swarm.train.samples import readable
+from swarm.train.set_figures import of_set
 from swarm.train.stretches import write_conditions
 
 OnStep = Callable[[int, Mapping[str, float]], None]
@@ -90,7 +92,7 @@ class Run:
         self.engine = TorchEngine(self.base.host, self.base.stop_tokens, longest=longest)
         self.engine.check_budget(config.sampling.max_tokens)
         self.sets = sets
-        check_sets(sets, task, self.base, config)
+        check_sets(sets, task, self.base.tokenizer, config, self.base.limit)
         self.signal = SignalByLevel()
         self.writer = RunWriter(self.folder)
         self.watch = Watch(config, self.writer, on_alarm)
@@ -287,16 +289,18 @@ class Run:
             )
             if index == 0:
                 values |= metrics.of_evaluation(groups)
-                values |= self._kl_to_reference(groups[:KL_PROMPTS], each.temperature)
+                if each.temperature:  # of what is not sampled there is no KL
+                    values |= self._kl_to_reference(groups[:KL_PROMPTS], each.temperature)
             if each.title:
-                values |= metrics.of_set(each.title, groups, each.k)
+                values |= of_set(each.title, groups, each.k)
         values["time/eval"] = time.monotonic() - began
         return values
 
     def _kl_to_reference(self, groups: Sequence[Group], temperature: float) -> dict[str, float]:
-        """Mean over evaluation tokens of log(pi/ref) at the temperature that they were sampled at:
-        an estimate of KL(pi || ref). Nothing where no answer was scored."""
-        trees = [scored_tree(group).tree for group in groups]
+        """Mean over the tokens of each prompt's first answer of log(pi/ref) at the temperature that
+        they were sampled at: an estimate of KL(pi || ref). Nothing where no answer was scored."""
+        first = [replace(group, episodes=group.episodes[:1]) for group in groups]
+        trees = [scored_tree(group).tree for group in first]
         with self.policy.weights(REFERENCE):
             reference = np.concatenate(self.learner.logprobs(trees, temperature))
         sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])

@@ -1,6 +1,7 @@
 """Evaluating a model on held-out prompts."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,21 +11,29 @@ from support.scored_groups import episode, group
 from support.tiny_runs import rows, small
 
 from swarm.errors import BadAdapter
-from swarm.records import Completion, StopReason
-from swarm.train.evaluate import _counted, evaluate
+from swarm.records import Completion, Group, StopReason
+from swarm.tasks import load
+from swarm.train.eval_sets import Ready
+from swarm.train.evaluate import Evaluation, _counted, evaluate
 from swarm.train.loop import train
 
 pytestmark = pytest.mark.usefixtures("tiny_model")
 
 
+def counted(groups: Sequence[Group]) -> Evaluation:
+    """The evaluation of answers to held-out prompts."""
+    config = small()
+    task = load(config.task)
+    return _counted([groups], [Ready("", task, task.evaluation(1))], config)
+
+
 def test_counts_by_hand() -> None:
-    found = _counted(
+    found = counted(
         [
             group([2], episode([3, 4], 1.0)),
             group([2], episode([3], 0.5)),
             group([2], episode([3, 4, 5], None)),
-        ],
-        small(),
+        ]
     )
     assert (found.n, found.accuracy, found.reward) == (3, pytest.approx(1 / 3), 0.75)
     assert found.mean_length == 2
@@ -38,8 +47,9 @@ def test_what_was_not_asked_or_judged_is_no_wrong_answer() -> None:
     completion = Completion((), (), StopReason.OVERLONG)
     unasked = replace(unjudged, completion=completion)
     groups = [group([2], e) for e in (episode([3], 1.0), unjudged, unasked)]
-    some, nothing = _counted(groups, small()), _counted(groups[1:], small())
+    some, nothing = counted(groups), counted(groups[1:])
     assert (some.n, some.prompts, some.overlong, some.accuracy) == (1, 3, 1, 1.0)
+    assert (some.answers, some.unjudged) == (3, 1)
     assert (some.mean_length, some.truncated) == (1.5, 0.0)
     assert [alarm.kind for alarm in some.alarms] == ["prompts-overlong"]
     assert (nothing.n, nothing.prompts) == (0, 2)
@@ -50,7 +60,7 @@ def test_what_was_not_asked_or_judged_is_no_wrong_answer() -> None:
 def test_a_model_that_gives_no_probabilities_is_named() -> None:
     broken = episode([3], 1.0)
     broken = replace(broken, completion=replace(broken.completion, logprobs=(math.nan,)))
-    (alarm,) = _counted([group([2], broken)], small()).alarms
+    (alarm,) = counted([group([2], broken)]).alarms
     assert (alarm.kind, alarm.step) == ("non-finite", 0)
     assert "the weights of tiny are damaged" in alarm.cause
 
