@@ -25,6 +25,9 @@ SETTINGS = (
 )
 """The settings that a report prints."""
 
+SET_FIELDS = ("name", "ref", "prompts", "k", "temperature", "reward", "digest")
+"""What a report says of an evaluation set."""
+
 CURVE_POINTS = 5
 ACCURACY = "eval/acc"
 TRIAL_FIELDS = ("phase", "arm", "task", "seed", "label", "status", "attempts", "causes")
@@ -49,6 +52,7 @@ def claim_list(evidence: Evidence) -> Iterator[Listed]:
     yield from _curves(evidence)
     yield from _sizing(evidence)
     yield from _rules(evidence)
+    yield from _data(evidence)
     yield from _problems(evidence)
     yield from _cost(evidence)
     yield from _machine(evidence)
@@ -156,6 +160,26 @@ def _rules(evidence: Evidence) -> Iterator[Listed]:
         yield _spec(ids.under("note", index), "", "accounts.note", index=index)
     for path in SETTINGS:
         yield _spec(ids.under("setting", path), "setting", "accounts.base_setting", path=path)
+
+
+def _data(evidence: Evidence) -> Iterator[Listed]:
+    """The user's own data, by their hashes, and the sets that are evaluated on."""
+    plan = evidence.plan
+    for index, task in enumerate(plan.tasks):
+        digests = {plan.train_config(arm.id, task, 0, {}).task.digest for arm in plan.arms}
+        for arm in plan.arms if digests != {""} else ():
+            args = {"task": task, **({"arm": arm.id} if len(digests) > 1 else {})}
+            at = ids.under("data", index, *([arm.id] if len(digests) > 1 else []))
+            yield _spec(at, "name", "accounts.training_data", **args)
+            if len(digests) == 1:
+                break
+    for index, each in enumerate(plan.train.evaluation.sets):
+        for field in SET_FIELDS:
+            if getattr(each, field) not in ("", None):
+                unit = {"name": "name", "ref": "name", "digest": "name", "reward": "name"}
+                at = ids.under("set", index, field)
+                shown = unit.get(field, "exact")
+                yield _spec(at, shown, "accounts.evaluation_set", index=index, field=field)
 
 
 def _problems(evidence: Evidence) -> Iterator[Listed]:

@@ -13,6 +13,7 @@ from autoresearch.planner.preview import settings
 from autoresearch.study.durations import duration
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Factor, Plan
+from swarm.config.parts import EvalSet
 
 
 def render(
@@ -32,6 +33,8 @@ def render(
         grid.add_row("factors" if index == 0 else "", _factor(factor))
     grid.add_row("arms", Text(", ".join(arm.id for arm in plan.arms)))
     grid.add_row("task", f"{', '.join(plan.tasks)} with {plan.model}, {plan.train.steps} steps")
+    for index, each in enumerate(plan.train.evaluation.sets):
+        grid.add_row("evaluation" if index == 0 else "", Text(evaluation_set(each)))
     grid.add_row("seeds", seeds(plan))
     count = (
         f"{sum(trial_counts(plan).values())} of about {plan.estimated_trial_seconds:.0f} s each, "
@@ -54,6 +57,8 @@ def settings_table(plan: Plan, fixed: Collection[str] = ()) -> RenderableType:
     grid.add_column(ratio=1, overflow="fold")
     parts: dict[str, list[str]] = {}
     for path, value in settings(plan).items():
+        if path == "evaluation.sets":  # a line each above
+            value = ", ".join(each.title for each in plan.train.evaluation.sets) or "none"
         part, _, name = path.partition(".")
         marks = {"by arm": path in varied, "tuned": path in tuned, "set": path in fixed}
         mark = "".join(f" ({name})" for name, holds in marks.items() if holds)
@@ -62,6 +67,16 @@ def settings_table(plan: Plan, fixed: Collection[str] = ()) -> RenderableType:
     for part, values in parts.items():
         grid.add_row(part, Text(", ".join(values)))
     return Padding(grid, (0, 1, 1, 1))
+
+
+def evaluation_set(each: EvalSet) -> str:
+    """An evaluation set, in a line."""
+    answers = "one answer" if each.k == 1 else f"{each.k} answers"
+    drawn = f"at temperature {each.temperature:g}" if each.temperature else "greedy"
+    parts = [f"{each.title}: {each.prompts} prompts of {each.ref}, {answers} each, {drawn}"]
+    parts += [f"judged by {each.reward}"] if each.reward else []
+    parts += [f"sha256 {each.digest[:12]}"] if each.digest else []
+    return ", ".join(parts)
 
 
 def seeds(plan: Plan) -> str:

@@ -43,11 +43,22 @@ def trial_seconds(config: TrainConfig) -> float:
     learn = LEARN_SECONDS * tokens * trained * passes
     draws = RESAMPLE_DRAWS if config.data.group_filter == "resample" else 1.0
     sample = SAMPLE_SECONDS * tokens * batch.rollouts * draws if algorithm.samples else 0.0
-    evaluations = 1 + math.ceil(config.steps / config.evaluation.every)
-    evaluate = SAMPLE_SECONDS * tokens * answers_of_sets(config) * evaluations
+    evaluate = SAMPLE_SECONDS * tokens * answers_of_sets(config) * _evaluations(config)
     warm = LEARN_SECONDS * tokens * config.warmup.rows * config.warmup.steps
     scale = 1.0 if config.model.ref == "tiny" else LARGE_MODEL
     return START_SECONDS + scale * (config.steps * (learn + sample) + evaluate + warm)
+
+
+def evaluation_share(config: TrainConfig) -> float:
+    """The share of a trial's seconds that its evaluations take."""
+    nothing = config.evaluation.model_copy(update={"sets": (), "prompts": 0})
+    without = config.model_copy(update={"evaluation": nothing})
+    return 1 - trial_seconds(without) / trial_seconds(config)
+
+
+def _evaluations(config: TrainConfig) -> int:
+    """Before the first step, every so many, and after the last."""
+    return 1 + math.ceil(config.steps / config.evaluation.every)
 
 
 def forward_passes(algorithm: AlgorithmSettings) -> int:

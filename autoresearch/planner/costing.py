@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
-from autoresearch.design.cost import REFERENCE_CORES, longest_trial, machine_cores, study_seconds
+from autoresearch.design.cost import (
+    REFERENCE_CORES,
+    evaluation_share,
+    longest_trial,
+    machine_cores,
+    study_seconds,
+)
 from autoresearch.design.sizing import Sensitivity, sensitivity
 from autoresearch.planner.hypotheses import Measure
 from autoresearch.planner.notes import OVERRUN, POWER
@@ -55,7 +61,7 @@ def costed(
         raise Refusal(
             "budget",
             f"the plan takes about {duration(seconds)}, the budget is {duration(budget)}",
-            "raise --budget, take a smaller --profile, or name fewer levels",
+            _cheaper(plan),
         )
     able = sensitivity(plan, asked.min_effect, asked.prior_sd)
     found = list(notes)
@@ -84,6 +90,15 @@ def costed(
             "notes": tuple(dict.fromkeys(found)),
         }
     )
+
+
+def _cheaper(plan: Plan) -> str:
+    """What would take less time: where most of it goes to evaluation, less of that."""
+    share = evaluation_share(plan.train_config(plan.arms[0].id, plan.tasks[0], 0, {}))
+    if share <= 1 / 2:
+        return "raise --budget, take a smaller --profile, or name fewer levels"
+    less = "a smaller k or fewer prompts" if plan.train.evaluation.sets else "fewer prompts"
+    return f"evaluate with {less}, which takes {share:.0%} of it, or raise --budget"
 
 
 def _power_note(plan: Plan, asked: Measure, able: Sensitivity) -> str:

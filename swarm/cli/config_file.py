@@ -11,7 +11,7 @@ from swarm import models, tasks
 from swarm.config.assignments import Value, assignments
 from swarm.config.base import EVERY
 from swarm.config.checked import known_paths
-from swarm.config.parts import HELD_OUT_REF
+from swarm.config.parts import HELD_OUT_REF, EvalSet
 from swarm.config.paths import SOURCES, leaf_of, place, put
 from swarm.config.train import TrainConfig, forget_algorithm
 from swarm.config.yaml_file import read_yaml
@@ -114,6 +114,8 @@ def _validated(raw: Mapping[str, Any]) -> TrainConfig:
 def _meant(loc: Sequence[int | str]) -> str:
     """The nearest name among those that exist beside a wrong one."""
     known: Any = TrainConfig().model_dump(mode="json", context=EVERY)
+    if loc[:2] == ("evaluation", "sets"):
+        known, loc = dict.fromkeys(EvalSet.model_fields), loc[-1:]
     for part in loc[:-1]:
         known = known.get(part, {}) if isinstance(known, dict) else {}
     return did_you_mean(str(loc[-1]), known)

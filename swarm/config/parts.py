@@ -243,9 +243,7 @@ class EvalSet(Settings):
     """
 
     ref: str
-    name: str = Field(
-        default="", pattern=r"^([a-z0-9][a-z0-9_-]*)?$", description="in metrics; by default ref's"
-    )
+    name: str = Field(default="", description="in metrics; by default ref's")
     prompts: Prompts | None = None
     k: int = Field(default=1, ge=1, le=1024, description="answers to a prompt")
     temperature: float = Field(default=1.0, ge=0, le=4)
@@ -256,6 +254,13 @@ class EvalSet(Settings):
     digest: str = Field(
         default="", pattern=r"^([0-9a-f]{64})?$", description="sha256 of the user's own files"
     )
+
+    @field_validator("name")
+    @classmethod
+    def _fits_metrics(cls, name: str) -> str:
+        if not re.fullmatch(r"([a-z0-9][a-z0-9_-]*)?", name):
+            raise ValueError(f"{name!r} is not of lower-case letters, digits, '-' and '_'")
+        return name
 
     @property
     def title(self) -> str:
@@ -292,6 +297,13 @@ class EvalSettings(Settings):
     every: int = Field(default=10, ge=1)
     prompts: Prompts = 512
     sets: tuple[EvalSet, ...] = added((), description="instead of the task's held-out prompts")
+
+    @field_validator("sets", mode="before")
+    @classmethod
+    def _is_a_list(cls, sets: Any) -> Any:
+        if not isinstance(sets, list | tuple):
+            raise ValueError("it is no list of sets: write [{ref: test.jsonl, k: 4}, …]")
+        return sets
 
     @field_validator("sets")
     @classmethod

@@ -222,25 +222,30 @@ def _refuse_sizes(each: EvalSet, found: int) -> None:
 def _refuse_overlap(trained: Task, problems: Sequence[Problem]) -> None:
     """Raise BadTask where evaluation prompts are among the training rows, but for form, white space
     and case."""
-    found = overlap(_rows(trained), problems)
-    if not found.normalised:
-        return
-    pairs = ", ".join(f"{evaluated} = {row}" for evaluated, row in found.examples)
-    raise BadTask(
-        f"{found.normalised} of its {len(problems)} prompts are trained on ({found.exact} word for "
-        f"word; rows {pairs})",
-        "take them out of one of the two",
-    )
+    for source, rows in _rows(trained):
+        found = overlap(rows, problems)
+        if found.normalised:
+            of_source = f" of {source}" if source else ""
+            pairs = ", ".join(
+                f"its row {evaluated} is training row {row}{of_source}"
+                for evaluated, row in found.examples
+            )
+            raise BadTask(
+                f"{found.normalised} of its {len(problems)} prompts are trained on "
+                f"({found.exact} word for word: {pairs})",
+                "take them out of one of the two",
+            )
 
 
-def _rows(task: Task) -> Iterator[Problem]:
-    """The rows that a task can draw; a family makes its own, apart from those it holds out."""
+def _rows(task: Task, source: str = "") -> Iterator[tuple[str, Sequence[Problem]]]:
+    """The rows that a task can draw, by source in a mixture; a family makes its own, apart from
+    those it holds out."""
     if isinstance(task, OwnTask):
-        yield from task.train
+        yield source, task.train
     elif isinstance(task, Mixture):
-        for name, source in task.sources.items():
+        for name, inner in task.sources.items():
             if task.weights[name] > 0:
-                yield from _rows(source)
+                yield from _rows(inner, name)
 
 
 def _of_set(index: int, each: EvalSet, error: Refusal) -> BadTask:

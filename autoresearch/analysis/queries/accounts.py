@@ -41,6 +41,18 @@ def base_setting(evidence: Evidence, *, path: str) -> Answer:
     return Answer(_plain(setting(evidence.plan.train, path)))
 
 
+def training_data(evidence: Evidence, *, task: str, arm: str = "") -> Answer:
+    """The sha256 of the user's own data that a task trains on, of one arm where they differ."""
+    arms = evidence.plan.arms
+    config = evidence.plan.train_config(arm or arms[0].id, task, 0, {})
+    return Answer(config.task.digest)
+
+
+def evaluation_set(evidence: Evidence, *, index: int, field: str) -> Answer:
+    """A field of a registered evaluation set, counted from 0."""
+    return Answer(_plain(getattr(evidence.plan.train.evaluation.sets[index], field)))
+
+
 def tuning_rule(evidence: Evidence, *, name: str) -> Answer:
     """A field of the registered tuning. Raises AttributeError for a plan without tuning."""
     return Answer(_plain(getattr(evidence.plan.tuning, name)))
