@@ -164,7 +164,8 @@ def _from_topic(
 
 def _evaluation(text: str) -> EvalSet:
     named = parse_evaluation(text)
-    return named.model_copy(update={"ref": absolute(named.ref, Path.cwd())})
+    files = {name: absolute(getattr(named, name), Path.cwd()) for name in ("ref", "reward")}
+    return named.model_copy(update=files)
 
 
 def _from_file(

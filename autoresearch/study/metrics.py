@@ -39,6 +39,7 @@ _TESTED = (
     Metric(
         "eval/proxy", "up", 0.05, 0.03, aliases=("held out proxy", "held out reward", "eval reward")
     ),
+    Metric("eval/length", None, 1.0, 0.8),
     Metric(
         "reward/mean", "up", 0.05, 0.03, aliases=("training reward", "train reward", "mean reward")
     ),
@@ -99,8 +100,8 @@ _TESTED = (
 
 
 class Metrics(Mapping[str, Metric]):
-    """Metrics of a run folder by name. Those with a `min_effect` may carry a hypothesis; shares of
-    an evaluation set are tested as `eval/acc` is."""
+    """Metrics of a run folder by name. Those with a `min_effect` may carry a hypothesis. Shares of
+    an evaluation set are tested as `eval/acc` is, lengths as `eval/length`."""
 
     def __init__(self, listed: Mapping[str, Metric]) -> None:
         self._listed = dict(listed)
@@ -108,10 +109,8 @@ class Metrics(Mapping[str, Metric]):
     def __getitem__(self, name: str) -> Metric:
         if name in self._listed:
             return self._listed[name]
-        logged = LOGGED[name]
-        if logged.unit != "share":
-            return Metric(name)
-        return replace(self._listed["eval/acc"], name=name, aliases=())
+        alike = "eval/acc" if LOGGED[name].unit == "share" else "eval/length"
+        return replace(self._listed[alike], name=name, aliases=())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._listed)

@@ -75,13 +75,15 @@ def load_sets(config: TrainConfig, task: Task) -> tuple[Ready, ...]:
         return (Ready("", task, task.evaluation(config.evaluation.prompts)),)
     ready: list[Ready] = []
     for index, each in enumerate(config.evaluation.sets):
+        at = f"evaluation.sets.{index}"
+        _refuse_kind(at, each, config.task)
         try:
             found = _ready(each, config, task)
-            _refuse_sizes(each, len(found.problems))
-            if each.ref != HELD_OUT_REF:
-                _refuse_overlap(task, found.problems)
         except Refusal as error:
-            raise _of_set(index, each, error) from error
+            raise _of_set(at, each, error) from error
+        _refuse_sizes(at, each, len(found.problems))
+        if each.ref != HELD_OUT_REF:
+            _refuse_overlap(at, each, task, found.problems)
         ready.append(found)
     return tuple(ready)
 
@@ -132,7 +134,8 @@ def check_sets(
         try:
             each.task.check(tokenizer, unsupervised, limit)
         except Refusal as error:
-            raise _of_set(index, config.evaluation.sets[index], error) from error
+            at = f"evaluation.sets.{index}"
+            raise _of_set(at, config.evaluation.sets[index], error) from error
 
 
 def judged_as(config: TrainConfig, metric: str = "eval/acc") -> TaskSettings:
@@ -151,8 +154,6 @@ def _ready(each: EvalSet, config: TrainConfig, trained: Task) -> Ready:
     asked = each.prompts or config.evaluation.prompts
     if each.ref == HELD_OUT_REF:
         return _held_out(each, config.task, trained, asked)
-    if each.ref == MIXTURE:
-        raise BadTask("a mixture is no set", "name each of its sources as a set", "ref")
     settings = _settings(each, config.task)
     task = load(settings, "eval")
     if isinstance(task, BuiltIn) and each.prompts is None:
@@ -166,11 +167,7 @@ def _ready(each: EvalSet, config: TrainConfig, trained: Task) -> Ready:
 
 def _held_out(each: EvalSet, task: TaskSettings, trained: Task, asked: int) -> Ready:
     """The training task's own held-out prompts; of rows, what judges them can be chosen."""
-    reward = each.reward
-    if is_rows(task.ref):
-        reward = reward or task.reward
-    elif reward:
-        raise BadTask(f"{task.ref} judges its prompts itself", "leave it out", "reward")
+    reward = each.reward or (task.reward if is_rows(task.ref) else "")
     asking = trained
     if reward not in ("", task.reward):
         asking = load(task.model_copy(update={"reward": reward, "digest": ""}))
@@ -201,25 +198,31 @@ def _settings(each: EvalSet, task: TaskSettings) -> TaskSettings:
     )
 
 
-def _refuse_sizes(each: EvalSet, found: int) -> None:
+def _refuse_kind(at: str, each: EvalSet, task: TaskSettings) -> None:
+    """Raise BadTask for what is no set, and for a judge that cannot be chosen."""
+    if each.ref == MIXTURE:
+        problem = "it is a mixture, and a set is of one source"
+        raise BadTask(f"{each.title}: {problem}", "name each source as a set", f"{at}.ref")
+    if each.ref == HELD_OUT_REF and each.reward and not is_rows(task.ref):
+        problem = f"{task.ref} judges its prompts itself"
+        raise BadTask(f"{each.title}: {problem}", "leave it out", f"{at}.reward")
+
+
+def _refuse_sizes(at: str, each: EvalSet, found: int) -> None:
     """Raise BadTask for more prompts than there are, and for more answers than fit."""
     if each.prompts is not None and found < each.prompts:
-        raise BadTask(f"it has {found} prompts, not {each.prompts}", "ask for fewer", "prompts")
+        problem = f"it has {found} prompts, not {each.prompts}"
+        raise BadTask(f"{each.title}: {problem}", "ask for fewer", f"{at}.prompts")
     if found > MOST_PROMPTS:
-        raise BadTask(
-            f"it has {found:,} prompts, and an evaluation takes at most {MOST_PROMPTS:,}",
-            "say how many of them",
-            "prompts",
-        )
+        problem = f"it has {found:,} prompts, and an evaluation takes at most {MOST_PROMPTS:,}"
+        raise BadTask(f"{each.title}: {problem}", "say how many of them", f"{at}.prompts")
     if found * each.k > MOST_ANSWERS:
-        raise BadTask(
-            f"{each.k} answers to each of {found:,} prompts are more than {MOST_ANSWERS:,}",
-            "ask for a smaller k or fewer prompts",
-            "k",
-        )
+        problem = f"{each.k} answers to each of {found:,} prompts are more than {MOST_ANSWERS:,}"
+        step = "ask for a smaller k or fewer prompts"
+        raise BadTask(f"{each.title}: {problem}", step, f"{at}.k")
 
 
-def _refuse_overlap(trained: Task, problems: Sequence[Problem]) -> None:
+def _refuse_overlap(at: str, each: EvalSet, trained: Task, problems: Sequence[Problem]) -> None:
     """Raise BadTask where evaluation prompts are among the training rows, but for form, white space
     and case."""
     for source, rows in _rows(trained):
@@ -231,9 +234,10 @@ def _refuse_overlap(trained: Task, problems: Sequence[Problem]) -> None:
                 for evaluated, row in found.examples
             )
             raise BadTask(
-                f"{found.normalised} of its {len(problems)} prompts are trained on "
+                f"{each.title}: {found.normalised} of its {len(problems)} prompts are trained on "
                 f"({found.exact} word for word: {pairs})",
                 "take them out of one of the two",
+                at,
             )
 
 
@@ -248,15 +252,14 @@ def _rows(task: Task, source: str = "") -> Iterator[tuple[str, Sequence[Problem]
                 yield from _rows(inner, name)
 
 
-def _of_set(index: int, each: EvalSet, error: Refusal) -> BadTask:
-    """What is wrong with a set, where the user set it."""
-    field = f"evaluation.sets.{index}"
+def _of_set(at: str, each: EvalSet, error: Refusal) -> BadTask:
+    """What is wrong with a set as a task, where the user set it."""
     part = error.field.rpartition(".")[2] if error.field.startswith("evaluation.") else error.field
     part = part.removeprefix("task").removeprefix(".")
     if part.partition(".")[0] in EvalSet.model_fields:
-        where = f"{field}.{part}"
+        where = f"{at}.{part}"
     else:
-        where = error.field if part else field
+        where = error.field if part else at
     own = "|".join(EvalSet.model_fields)
-    step = re.sub(rf"\btask\.(?=(?:{own})\b)", f"{field}.", error.next_step)
+    step = re.sub(rf"\btask\.(?=(?:{own})\b)", f"{at}.", error.next_step)
     return BadTask(f"{each.title}: {error.problem}", step, where)

@@ -194,6 +194,15 @@ CASES = by_module(
             ),
             "add_requirement": case(ask("does the clip range matter?", "--set batch.epochs=1")),
         },
+        "autoresearch.planner.sets_for": {
+            "with_sets": case(f"{ASK} --eval reverse --eval reverse,k=2"),
+            "_refuse_unlogged#1": own_planner({"name": "group_size"}, metric="eval/b/avg@1"),
+            "_refuse_unlogged#2": own_planner(
+                {"name": "group_size"},
+                metric="eval/b/pass@8",
+                evaluation=[{"ref": "sort", "name": "b", "k": 4}],
+            ),
+        },
         "autoresearch.planner.task_for": {
             "check_task#1": case(f"{ASK} --task data.txt"),
             "check_task#2": case(f"{ASK} --task chess"),
@@ -242,7 +251,12 @@ CASES = by_module(
             "study_row#1": case("autoresearch status does-dividing-by-the-group", {}, study),
             "study_row#2": case("autoresearch status grpo"),
         },
-        "autoresearch.study.options": {"parse_seed": case(f"{ASK} --seed one")},
+        "autoresearch.study.options": {
+            "parse_evaluation#1": case(f"{ASK} --eval sort,kk=3"),
+            "parse_evaluation#2": case(f"{ASK} --eval sort,k=0"),
+            "_split": case(f"{ASK} --eval sort,,k=2"),
+            "parse_seed": case(f"{ASK} --seed one"),
+        },
         "autoresearch.topic.circumstances": {
             "circumstances#1": case(ask("lr 1e-4 vs 1e-3 for 2 epochs")),
             "circumstances#2": case(ask("lr 1e-4 vs 1e-3 with one seed")),

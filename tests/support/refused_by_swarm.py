@@ -44,6 +44,11 @@ ANOTHER_TINY = {"swarm.models.tiny.FILES": {"config.json": "0"}}
 NO_CUDA = {"torch.cuda.is_available": lambda: False}
 
 
+def evaluated_on(*sets: str) -> Mapping[str, str]:
+    """A config whose evaluation has these sets."""
+    return {"c.yaml": f"steps: 2\nevaluation: {{sets: [{', '.join(sets)}]}}\n"}
+
+
 def hub(error: str) -> Mapping[str, Any]:
     """A hub that answers with this error."""
 
@@ -453,6 +458,24 @@ CASES = by_module(
             ),
             "_text": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
+        },
+        "swarm.train.eval_sets": {
+            "_refuse_kind#1": case(TRAIN, evaluated_on("{ref: mixture}")),
+            "_refuse_kind#2": case(TRAIN, evaluated_on("{ref: held-out, reward: math}")),
+            "_of_set": case(TRAIN, evaluated_on("{ref: none.jsonl}")),
+            "_refuse_sizes#1": case(
+                TRAIN, {**rows(*GOOD), **evaluated_on("{ref: rows.jsonl, prompts: 100}")}
+            ),
+            "_refuse_sizes#2": case(
+                TRAIN,
+                {**rows(*GOOD), **evaluated_on("{ref: rows.jsonl}")},
+                stands_in={"swarm.train.eval_sets.MOST_PROMPTS": 98},
+            ),
+            "_refuse_sizes#3": case(TRAIN, evaluated_on("{ref: sort, prompts: 2000, k: 1024}")),
+            "_refuse_overlap": case(
+                f"{ROWS} --set evaluation.every=3",
+                {**rows(*GOOD), **evaluated_on("{ref: rows.jsonl, prompts: 9}")},
+            ),
         },
         "swarm.train.proof": {
             "load_proven": case(MODEL, {}, random_model("qwen3_moe", moe_intermediate_size=10)),

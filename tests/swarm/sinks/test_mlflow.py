@@ -12,6 +12,7 @@ from support.mlflow_rows import CONFIG, rows
 
 from swarm.sinks import mlflow as sink
 from swarm.sinks.mlflow import LoggedRun, MlflowExperiment
+from swarm.sinks.mlflow_page import Column
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +155,15 @@ def test_batches_keep_rows_whole_and_in_order(sizes: list[int]) -> None:
     assert all(batches)
     for batch in batches:
         assert sum(len(row["metrics"]) for row in batch) <= sink.METRICS_A_BATCH
+
+
+def test_a_name_that_mlflow_does_not_take_is_written_in_words(store: Path) -> None:
+    """MLflow refuses `@` in names of metrics, and with it the whole batch."""
+    with opened(store, "at") as experiment:
+        run = logged(experiment)
+        values = {"eval/test/pass@4": 0.5, "eval/acc": 0.25}
+        experiment.log(run, 0, [{"step": 0, "wall": 0.0, "metrics": values}])
+    shown = MlflowClient(uri(store)).get_run(run.id).data.metrics
+    assert shown == {"eval/test/pass_at_4": 0.5, "eval/acc": 0.25}
+    assert Column("metrics", "eval/test/pass@4", 130).key == "metrics.`eval/test/pass_at_4`"
+    assert Column("tags", "a@b", 130).key == "tags.`a@b`"

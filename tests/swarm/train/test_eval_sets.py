@@ -198,7 +198,7 @@ def test_sources_of_a_mixture_that_train_are_held_apart(tmp_path: Path) -> None:
                 ready(config)
         else:
             assert len(ready(config)[0].problems) == 50
-    with pytest.raises(BadTask, match="a mixture is no set"):
+    with pytest.raises(BadTask, match="it is a mixture, and a set is of one source"):
         ready(config_of(tmp_path, {"ref": "mixture"}))
 
 
