@@ -91,7 +91,8 @@ def said(plan: Document) -> str:
     """What the plan tells its reader of this topic: what was left aside, and notes but for those
     that stand in every plan of a factor or a playbook."""
     notes = (note for note in plan.get("notes", ()) if not _is_standing(note))
-    return "\n".join([*notes, *plan.get("left_aside", ())])
+    lines = "\n".join([*notes, *plan.get("left_aside", ())])
+    return lines.replace(plan["topic"], " ")  # quoting the whole topic tells nothing of it
 
 
 @cache

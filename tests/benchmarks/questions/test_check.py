@@ -92,6 +92,7 @@ def test_another_study_that_the_plan_tells_is_noted() -> None:
     notes = ("policy.alpha 32 in every arm", "tiny is taken: Qwen2.5-1.5B is not on this machine")
     assert verdict(model="tiny", notes=notes).outcome == "noted"
     assert verdict(model="tiny", notes=notes[:1]).outcome == "silent"
+    assert verdict(model="tiny", notes=(*notes[:1], f"asked: {TOPIC}")).outcome == "silent"
 
 
 def test_grpo_may_be_the_base_recipe_where_the_plan_says_so() -> None:
