@@ -16,6 +16,8 @@ from swarm.errors import Refusal
 
 ROOT = Path(__file__).parents[2]
 BAD_INPUT = 2
+#: Seconds that a plan may take, and far more than one does.
+LONGEST = 120
 
 
 def ask(entry: Entry, folder: Path) -> Answer:
@@ -46,6 +48,7 @@ def by_command(entry: Entry, folder: Path) -> Answer:
         capture_output=True,
         text=True,
         check=False,
+        timeout=LONGEST,
     )
     if done.returncode not in (0, BAD_INPUT):
         return Answer(crash=(done.stderr.strip().splitlines() or ["no word"])[-1])

@@ -3,7 +3,7 @@
 import pytest
 
 from autoresearch.catalogue import FACTORS
-from benchmarks.questions.entries import HERE, Entry, Study, read_entries
+from benchmarks.questions.entries import HERE, Entry, Study, every_set, read_entries
 from swarm.config.checked import check_path
 
 OPEN = read_entries(HERE / "open.yaml")
@@ -11,8 +11,10 @@ STUDIES = [(entry.topic, study) for entry in OPEN for study in entry.studies]
 
 
 def test_there_are_enough_topics_each_once() -> None:
-    topics = [entry.topic for entry in OPEN]
-    assert len(set(topics)) == len(topics) >= 100
+    sets = every_set()
+    topics = [entry.topic for entries in sets.values() for entry in entries]
+    assert len(set(topics)) == len(topics) >= 150
+    assert len(sets["blind"]) == 50
 
 
 @pytest.mark.parametrize("entry", OPEN, ids=lambda entry: entry.topic)
@@ -23,7 +25,8 @@ def test_an_answer_can_be_judged(entry: Entry) -> None:
 
 
 def test_what_is_expected_exists() -> None:
-    for _, study in STUDIES:
+    blind = [study for entry in every_set()["blind"] for study in entry.studies]
+    for study in [*(study for _, study in STUDIES), *blind]:
         _check(study)
 
 
