@@ -197,9 +197,7 @@ def returns_for(baseline: object, preferred: object) -> object:
     return "token" if baseline == "value" else preferred
 
 
-def _without_bounds_of_another(
-    preset: Mapping[str, object], given: object
-) -> Mapping[str, object]:
+def _without_bounds_of_another(preset: Mapping[str, object], given: object) -> Mapping[str, object]:
     """The preset without its correction's bounds where another kind of correction is given."""
     own = preset.get("correction")
     if not isinstance(own, Mapping) or not isinstance(given, Mapping):

@@ -130,7 +130,10 @@ def _survey(storage: Storage, run: Path) -> Survey:
     if not storage.exists():
         problem, put_right = f"there is nothing, and the run left {steps}", "bring it back"
     elif there := checkpoint.steps_of(storage):
-        problem, put_right = f"of {_told(there)} there none is whole; the run left {steps}", "restore one"
+        problem, put_right = (
+            f"of {_told(there)} there none is whole; the run left {steps}",
+            "restore one",
+        )
     else:
         problem, put_right = f"no checkpoint is there; the run left {steps}", "bring them back"
     next_step = f"{put_right}, say with --checkpoints where they are, or start over with --restart"
