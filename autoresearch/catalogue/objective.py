@@ -178,7 +178,7 @@ FACTORS = (
         values={
             kind: {
                 "algorithm.correction.kind": kind,
-                "algorithm.anchor": "batch_start" if kind in REWEIGHTING else "sampler",
+                **({"algorithm.anchor": "batch_start"} if kind in REWEIGHTING else {}),
             }
             for kind in get_args(CorrectionKind)
         },
@@ -188,6 +188,8 @@ FACTORS = (
         traps=(
             "Uncorrected, the clip sees the ratio to the sampler; tis, icepop and decoupled clip "
             "the ratio to the batch's start and weight by the rest.",
+            "A level that needs no anchor of its own leaves the algorithm's: GSPO's ratio is to "
+            "the batch's start, so under it stale rollouts cannot go uncorrected.",
             "A correction shows only where rollouts are stale: fix the staleness, or cross it.",
         ),
         requires=(STALE, CLIP_EXISTS),

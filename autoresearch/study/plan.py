@@ -6,11 +6,12 @@ Importing this module needs pydantic alone.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import combinations, pairwise
-from typing import Annotated, Literal, Self
+from itertools import combinations, pairwise, product
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from swarm.config.algorithm import returns_before, stored_whole
 from swarm.config.base import JsonValue, Settings, added, canonical_digest
 from swarm.config.train import TrainConfig
 
@@ -43,6 +44,17 @@ def repeated(values: Iterable[JsonValue]) -> list[JsonValue]:
 Line = Annotated[str, AfterValidator(_line)]
 #: Usable as a file's name.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._+-]*$")]
+
+#: Paths whose values led to other configs before `algorithm.returns` was a setting.
+READ_ANEW = frozenset(
+    {
+        "algorithm.name",
+        "algorithm.baseline",
+        "algorithm.kl_coef",
+        "algorithm.kl_placement",
+        "algorithm.correction.kind",
+    }
+)
 
 #: Distance between the seeds of two copies of one configuration: more than any registered seed.
 REPLICATE_STRIDE = 100_000_000
@@ -187,6 +199,21 @@ class Plan(Settings):
     estimated_seconds: float = Field(ge=0)
     estimated_trial_seconds: float = Field(ge=0)
     notes: tuple[str, ...] = ()
+    reading: Literal[0, 1] = added(
+        0,
+        description="0: levels mean what they did before algorithm.returns was a setting, which "
+        "plans stored then do not say; 1, where it makes a difference: what they mean since",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_as_stored(cls, raw: Any) -> Any:
+        """A plan made now is read as of now, a stored one as of when it was stored."""
+        if not isinstance(raw, Mapping) or "reading" in raw:
+            return raw
+        train = raw.get("train")
+        stored = isinstance(train, Mapping) and stored_whole(train.get("algorithm"))
+        return raw if stored else {**raw, "reading": 1}
 
     @model_validator(mode="after")
     def _refers(self) -> Self:
@@ -235,6 +262,18 @@ class Plan(Settings):
                 raise ValueError(f"{name} name {min(unknown)}, which is not one of the tasks")
         return self
 
+    @model_validator(mode="after")
+    def _reading_where_it_matters(self) -> Self:
+        """Leave the reading out of plans that mean the same either way: their digests stay."""
+        if self.reading:
+            before = self.__dict__ | {"reading": 0}
+            paths = {path for factor in self.treatments for path in factor.paths}
+            paths.update(*self.task_settings.values(), [self.tuning.path] if self.tuning else [])
+            other = type(self).model_construct(**before)
+            if not paths & READ_ANEW or self._resolved() == other._resolved():
+                self.__dict__["reading"] = 0
+        return self
+
     @property
     def treatments(self) -> tuple[Factor, ...]:
         return tuple(f for f in self.factors if f.role == "treatment")
@@ -262,7 +301,31 @@ class Plan(Settings):
         if arm_id in self.digests.get(task, {}):
             values["task.digest"] = self.digests[task][arm_id]
         values["seed"] = seed + REPLICATE_STRIDE * copy
-        return self.train.with_values(values)
+        return self.train.with_values(values, before_returns=self._before_returns)
+
+    @property
+    def _before_returns(self) -> bool:
+        """Whether levels mean what they did before `algorithm.returns` was a setting."""
+        algorithm = self.train.algorithm
+        return self.reading == 0 and algorithm.returns == returns_before(vars(algorithm))
+
+    def _resolved(self) -> list[TrainConfig | None]:
+        """The config of each arm and task, at the ends of the tuning range; None where refused."""
+        tried: list[dict[str, JsonValue]] = [{}]
+        if self.tuning:
+            tried = [{self.tuning.path: end} for end in (self.tuning.low, self.tuning.high)]
+        return [
+            self._config_or_none(arm.id, task, nuisance)
+            for arm, task, nuisance in product(self.arms, self.tasks, tried)
+        ]
+
+    def _config_or_none(
+        self, arm: str, task: str, nuisance: Mapping[str, JsonValue]
+    ) -> TrainConfig | None:
+        try:
+            return self.train_config(arm, task, 0, nuisance)
+        except (ValidationError, KeyError):  # where levels are checked it has a name
+            return None
 
     def digest(self) -> str:
         """The sha256 that the preregistration carries."""

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 from swarm.cli.documents import keep_stdout_for_documents, print_document
 from swarm.cli.stopping import Signalled, ended_by_signals
-from swarm.disk.faults import Parts, of_defect, of_machine, one_line
+from swarm.disk.faults import Parts, of_defect, of_installation, of_machine, one_line
 from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed, said
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
@@ -76,7 +76,8 @@ def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
         if isinstance(error, BrokenPipeError):  # who read stdout has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             sys.exit(FAILED)
-        _end(of_machine(error) or of_defect(error, app.info.name or ""), FAILED)
+        known_to_fail = of_machine(error) or of_installation(error)
+        _end(known_to_fail or of_defect(error, app.info.name or ""), FAILED)
     if code == INTERRUPTED:  # Typer's own, of Ctrl-C where no command takes care of it
         _end(
             {"field": None, "problem": "interrupted", "next_step": None}, INTERRUPTED, "interrupted"

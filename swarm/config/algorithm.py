@@ -123,7 +123,7 @@ class AlgorithmSettings(Settings):
     def implied(self) -> Mapping[str, Any]:
         return {
             **super().implied(),
-            "returns": _returns_before(self.baseline, self.kl_coef, self.kl_placement),
+            "returns": returns_before(vars(self)),
         }
 
     def bounds_on_the_sampler(self) -> Iterator[tuple[str, str, float]]:
@@ -157,13 +157,12 @@ class AlgorithmSettings(Settings):
         name = data.get("name", "default")
         if not isinstance(name, str) or name not in PRESETS:
             raise ValueError(f"unknown algorithm {name!r}; known: {', '.join(PRESETS)}")
-        filled = merged(PRESETS[name], data)
+        filled = merged(_without_bounds_of_another(PRESETS[name], data.get("correction")), data)
         if "returns" in data:
             return filled
         baseline = filled.get("baseline")
-        if data.keys() >= _ALWAYS_STORED:
-            coefficient, placement = filled["kl_coef"], filled["kl_placement"]
-            return filled | {"returns": _returns_before(baseline, coefficient, placement)}
+        if stored_whole(data):
+            return filled | {"returns": returns_before(filled)}
         return filled | {"returns": returns_for(baseline, filled.get("returns", "episode"))}
 
 
@@ -174,9 +173,19 @@ _ALWAYS_STORED = frozenset(
 )
 
 
-def _returns_before(baseline: object, kl_coef: object, kl_placement: object) -> str:
-    """What `returns` was before it was a setting: then a coefficient of 0 switched it."""
-    in_reward = kl_placement == "reward" and kl_coef != 0
+def stored_whole(algorithm: object) -> bool:
+    """Whether the tree of an algorithm's settings holds all that a stored one does."""
+    return isinstance(algorithm, Mapping) and algorithm.keys() >= _ALWAYS_STORED
+
+
+def returns_before(settings: Mapping[str, object]) -> str:
+    """What `returns` was before it was a setting: then a coefficient of 0 switched it. `settings`
+    are those of an algorithm, or of its preset and what was set over it."""
+    baseline, placement, coefficient = (
+        settings.get(name, AlgorithmSettings.model_fields[name].default)
+        for name in ("baseline", "kl_placement", "kl_coef")
+    )
+    in_reward = placement == "reward" and coefficient != 0
     by_token = baseline == "value" or (in_reward and baseline in ("none", "batch"))
     return "token" if by_token else "episode"
 
@@ -186,6 +195,16 @@ def returns_for(baseline: object, preferred: object) -> object:
     if baseline in ("group", "leave_one_out"):
         return "episode"
     return "token" if baseline == "value" else preferred
+
+
+def _without_bounds_of_another(preset: Mapping[str, object], given: object) -> Mapping[str, object]:
+    """The preset without its correction's bounds where another kind of correction is given."""
+    own = preset.get("correction")
+    if not isinstance(own, Mapping) or not isinstance(given, Mapping):
+        return preset
+    if given.get("kind", own["kind"]) == own["kind"]:
+        return preset
+    return {**preset, "correction": {"kind": own["kind"]}}
 
 
 def merged(preset: Mapping[str, object], given: Mapping[str, object]) -> dict[str, object]:

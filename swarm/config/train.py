@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from swarm.algorithms import DATA
+from swarm.algorithms import DATA, PRESETS
 from swarm.config import parts
-from swarm.config.algorithm import AlgorithmSettings, returns_for
+from swarm.config.algorithm import AlgorithmSettings, merged, returns_before, returns_for
 from swarm.config.base import EVERY, JsonValue, Settings, canonical_digest, refuse
 from swarm.config.paths import leaves, put
 
@@ -63,20 +63,43 @@ class TrainConfig(Settings):
         """The sha256 of the canonical JSON of this config, without what only bounds waits."""
         return canonical_digest(self.model_dump(mode="json", exclude={"task": {"time_limit"}}))
 
-    def with_values(self, values: Mapping[str, JsonValue]) -> "TrainConfig":
+    def with_values(
+        self, values: Mapping[str, JsonValue], *, before_returns: bool = False
+    ) -> "TrainConfig":
         """This config with dotted paths replaced, validated again. Setting `algorithm.name` fills
         the rest of `algorithm`, and what any preset sets under `data`, from that preset, except for
         the other paths in `values`. Setting `algorithm.baseline` alone takes `algorithm.returns`
-        with it where the two would exclude each other."""
+        with it: the preset's, where that baseline can have them, or what was set in their place.
+        Setting another kind of correction takes that kind's bounds. With `before_returns` the
+        config is what it was for values stored before `algorithm.returns` was a setting."""
         raw = self.model_dump(mode="json", context=EVERY)
         if "algorithm.baseline" in values:
-            kept = raw["algorithm"]["returns"]
-            raw["algorithm"]["returns"] = returns_for(values["algorithm.baseline"], kept)
+            raw["algorithm"]["returns"] = self._returns_with(values["algorithm.baseline"])
+        kind = self.algorithm.correction.kind
+        if not before_returns and values.get("algorithm.correction.kind", kind) != kind:
+            raw["algorithm"]["correction"] = {}
         if "algorithm.name" in values:
             forget_algorithm(raw)
         for path, value in values.items():
             put(raw, path, value)
+        if before_returns and "algorithm.returns" not in values:
+            _returns_as_before(raw["algorithm"])
         return TrainConfig.model_validate(raw)
+
+    def _returns_with(self, baseline: object) -> object:
+        """`algorithm.returns` under another baseline. Those that only followed from the baseline
+        until now follow from the new one, so that earlier baselines leave no trace."""
+        own = PRESETS[self.algorithm.name].get("returns", "episode")
+        followed = self.algorithm.returns == returns_for(self.algorithm.baseline, own)
+        return returns_for(baseline, own if followed else self.algorithm.returns)
+
+
+def _returns_as_before(algorithm: dict[str, Any]) -> None:
+    """Put in what `returns` was for these settings before it was one. What cannot be read is left
+    to be refused."""
+    preset = PRESETS.get(str(algorithm.get("name", "default")))
+    if preset is not None:
+        algorithm["returns"] = returns_before(merged(preset, algorithm))
 
 
 def forget_algorithm(raw: dict[str, Any]) -> None:

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from swarm.errors import OF_THE_DISK, said
 
+#: What an import error of is a defect.
+OWN = ("swarm", "autoresearch")
+
 #: Which field, what is wrong with it, what to do next.
 Parts = dict[str, str | None]
 
@@ -35,6 +38,29 @@ def of_machine(error: BaseException) -> Parts | None:
     elif not any(says in text for says in full):
         return None
     return {"field": "database", "problem": text, "next_step": next_step}
+
+
+def of_installation(error: BaseException) -> Parts | None:
+    """What an installed library says that is absent or cannot be loaded; None for other errors."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    unloadable = isinstance(cause, OSError) and "shared object file" in str(cause)
+    if not (isinstance(cause, ImportError) or unloadable):
+        return None
+    files = [Path(frame.filename).parts for frame in traceback.extract_tb(cause.__traceback__)]
+    inside = [parts for parts in files if not parts[0].startswith("<frozen")]
+    library = next((_library(parts) for parts in reversed(inside) if "site-packages" in parts), "")
+    if not library and isinstance(cause, ModuleNotFoundError) and cause.name:
+        library = cause.name.partition(".")[0]
+    if not library or library in OWN:
+        return None
+    problem = f"the installed library cannot be loaded ({said(cause)})"
+    return {"field": library, "problem": problem, "next_step": f"install {library} anew"}
+
+
+def _library(parts: tuple[str, ...]) -> str:
+    return parts[parts.index("site-packages") + 1].removesuffix(".py")
 
 
 def of_defect(error: BaseException, command: str) -> Parts:

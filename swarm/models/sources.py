@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from swarm.disk.folder import ADAPTER
 from swarm.disk.user_paths import expanded
 from swarm.errors import ModelUnavailable
 from swarm.models import smollm2, tiny
 from swarm.models.model_cache import WEIGHTS
 
 NAMES = (tiny.NAME, smollm2.NAME)
+
+#: By which a folder is a LoRA adapter, as PEFT saves it.
+ADAPTER_CONFIG = "adapter_config.json"
 
 
 class Description(TypedDict):
@@ -105,22 +109,35 @@ class Folder(Source):
     ref: str
     path: Path
 
+    @property
+    def place(self) -> Path:
+        """The model's own folder: of a run that trained all weights, the one it left them in."""
+        left = self.path / ADAPTER
+        is_run = not (self.path / "config.json").is_file() and (left / "config.json").is_file()
+        return left if is_run else self.path
+
     def folder(self) -> Path | None:
-        return self.path
+        return self.place
 
     def ensure(self) -> Path:
-        gap = missing_file(self.path)
+        gap = missing_file(self.place)
+        for place in (self.path, self.path / ADAPTER):
+            if gap == "config.json" and (place / ADAPTER_CONFIG).is_file():
+                raise ModelUnavailable(
+                    f"{self.ref!r} holds a LoRA adapter, which is no model by itself",
+                    f"set policy.start={place} and leave model.ref at the adapter's base",
+                )
         if gap:
             raise ModelUnavailable(
                 f"the folder {self.ref!r} has no {gap}",
                 "give a model in Hugging Face format with safetensors weights",
             )
-        return self.path
+        return self.place
 
     def describe(self) -> Description:
         self.check()
         digest = hashlib.sha256()
-        for path in sorted(path for path in self.path.iterdir() if path.is_file()):
+        for path in sorted(path for path in self.place.iterdir() if path.is_file()):
             with path.open("rb") as file:
                 digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
         return Description(name=self.ref, digest=digest.hexdigest(), provenance="a local folder")

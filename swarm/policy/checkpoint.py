@@ -24,6 +24,8 @@ from swarm.policy.policy import Policy
 
 POLICY, OPTIMIZER = "policy.safetensors", "optimizer.safetensors"
 SNAPSHOTS, STATE = "snapshots.safetensors", "state.json"
+#: How many checkpoints a run leaves, the newest.
+KEPT = 2
 FILES = frozenset({POLICY, OPTIMIZER, SNAPSHOTS, STATE})
 
 
@@ -41,11 +43,11 @@ def name_of(step: int) -> str:
     return f"step-{step:06d}"
 
 
-def save(storage: Storage, policy: Policy, state: RunState, *, keep: int = 2) -> None:
+def save(storage: Storage, policy: Policy, state: RunState, *, keep: int = KEPT) -> None:
     """Write a checkpoint; once it exists, drop all before it but the newest, `keep` in all."""
     storage.write(name_of(state.step), _files(policy, state))
-    kept = [step for step in _steps(storage) if storage.is_written(name_of(step))][-keep:]
-    for step in _steps(storage):
+    kept = [step for step in steps_of(storage) if storage.is_written(name_of(step))][-keep:]
+    for step in steps_of(storage):
         if step not in kept:
             storage.remove(name_of(step))
 
@@ -62,7 +64,7 @@ class Survey:
 def survey(storage: Storage) -> Survey:
     """Look for the checkpoint to go on from. Raises BadStorage where it cannot be read."""
     damaged: list[int] = []
-    for step in reversed(_steps(storage)):
+    for step in reversed(steps_of(storage)):
         hashes = storage.hashes(name_of(step))
         if hashes is not None and hashes.keys() == FILES:
             return Survey(step, tuple(damaged))
@@ -80,7 +82,7 @@ def take_over(source: Storage, target: Storage, step: int | None) -> None:
     """Keep in `target` the checkpoint of `step` and remove later ones; without a step, remove all.
 
     The checkpoint is copied from `source` where that is another place."""
-    for later in _steps(target):
+    for later in steps_of(target):
         if step is None or later > step:
             target.remove(name_of(later))
     if step is not None and not target.is_at(source):
@@ -89,7 +91,7 @@ def take_over(source: Storage, target: Storage, step: int | None) -> None:
 
 def holds_any(storage: Storage) -> bool:
     """Whether there is a checkpoint, or what is left of one."""
-    return bool(_steps(storage))
+    return bool(steps_of(storage))
 
 
 def load(storage: Storage, step: int, policy: Policy) -> RunState:
@@ -114,8 +116,8 @@ def load(storage: Storage, step: int, policy: Policy) -> RunState:
     return RunState(**state)
 
 
-def _steps(storage: Storage) -> list[int]:
-    """The steps of all checkpoints, whole or not, in order."""
+def steps_of(storage: Storage) -> list[int]:
+    """The steps of all checkpoints that a storage holds, whole or not, in order."""
     named = (re.fullmatch(r"step-(\d{6,})", name) for name in storage.names())
     return sorted(int(match[1]) for match in named if match)
 

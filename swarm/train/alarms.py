@@ -200,7 +200,7 @@ def _drifts(rows: Sequence[Row], config: TrainConfig) -> Iterator[Alarm]:
         yield Alarm("entropy-collapse", step, entropy, cause)
 
     kl = _last(rows, "policy/kl_ref")
-    if kl > KL_REF:
+    if kl > KL_REF and algorithm.samples:  # imitation is meant to leave it
         held = "this KL coefficient does not hold it" if algorithm.kl_coef else "no KL term"
         cause = (
             f"the policy left its reference far behind: {held}, at learning rate "

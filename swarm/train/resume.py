@@ -7,7 +7,7 @@ Only the last lets a resumed run begin afresh; otherwise starting over has to be
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,15 +125,27 @@ def _survey(storage: Storage, run: Path) -> Survey:
     named = _named(run)
     if found.newest is not None or not named:
         return found
-    steps = f"step {named[-1]}" if len(named) == 1 else f"steps {named[0]} to {named[-1]}"
+    kept, pruned = named[-checkpoint.KEPT :], named[: -checkpoint.KEPT]
+    steps = f"{_told(kept)} there" + (f" ({_told(pruned)} it has removed itself)" if pruned else "")
     if not storage.exists():
-        problem, put_right = f"there is nothing, and the run saved {steps} there", "bring it back"
-    elif checkpoint.holds_any(storage):
-        problem, put_right = f"no checkpoint there is whole; the run saved {steps}", "restore one"
+        problem, put_right = f"there is nothing, and the run left {steps}", "bring it back"
+    elif there := checkpoint.steps_of(storage):
+        problem, put_right = (
+            f"of {_told(there)} there none is whole; the run left {steps}",
+            "restore one",
+        )
     else:
-        problem, put_right = f"no checkpoint is there; the run saved {steps}", "bring them back"
+        problem, put_right = f"no checkpoint is there; the run left {steps}", "bring them back"
     next_step = f"{put_right}, say with --checkpoints where they are, or start over with --restart"
     raise CheckpointsLost(storage.address, problem, next_step)
+
+
+def _told(steps: Sequence[int]) -> str:
+    if len(steps) == 1:
+        return f"step {steps[0]}"
+    if len(steps) == 2:
+        return f"steps {steps[0]} and {steps[1]}"
+    return f"steps {steps[0]} to {steps[-1]}"
 
 
 def _named(run: Path) -> list[int]:

@@ -265,7 +265,8 @@ CASES = by_module(
         "swarm.models.sources": {
             "find": case(f"{TRAIN} --set model.ref=tinny"),
             "SmolLM2.ensure": case(f"{TRAIN} --set model.ref=smollm2-135m-instruct"),
-            "Folder.ensure": case(MODEL, HF),
+            "Folder.ensure#1": case(MODEL, {"model/adapter_config.json": "{}"}),
+            "Folder.ensure#2": case(MODEL, HF),
             "Hub._fetch#1": case(FETCH, stands_in=hub("RepositoryNotFoundError")),
             "Hub._fetch#2": case(FETCH, stands_in=hub("LocalEntryNotFoundError")),
             "_shards": case(MODEL, HF | {"model/model.safetensors.index.json": "[]"}),

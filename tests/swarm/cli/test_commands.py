@@ -121,7 +121,7 @@ class TestTrain:
             train(read_file(config, []), Path("run"), on_step=kill_at(3))
         shutil.rmtree("run/checkpoints")
         lost = swarm("train", config, "--out", "run", "--resume")
-        assert "the run saved steps 1 to 2 there" in str(lost.exception)
+        assert "the run left steps 1 and 2 there" in str(lost.exception)
         assert len(list(read_rows(Path("run") / METRICS))) == 4
         done = swarm("train", config, "--out", "run", "--restart", "--json")
         assert json.loads(done.stdout)["exact"]

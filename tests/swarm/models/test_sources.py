@@ -158,3 +158,34 @@ def test_names_are_checked_and_described_without_torch(random_llama_folder: Path
         "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+class TestTheFolderOfARun:
+    """Runs leave what they trained in `adapter/`."""
+
+    def test_of_all_weights_it_is_the_model(self, random_llama_folder: Path) -> None:
+        run = Path("run")
+        run.mkdir()
+        (run / "adapter").symlink_to(random_llama_folder)
+        assert models.ensure("run") == run / "adapter" == models.folder("run")
+        assert models.describe("run")["digest"] == models.describe("run/adapter")["digest"]
+        assert load_base(ModelSettings(ref="run"), "cpu").host.model is not None
+
+    @pytest.mark.parametrize("ref", ["run", "run/adapter"])
+    def test_of_an_adapter_it_says_which_setting_takes_it(self, ref: str) -> None:
+        place = Path("run/adapter")
+        place.mkdir(parents=True)
+        (place / "adapter_config.json").write_text("{}")
+        with pytest.raises(ModelUnavailable, match=r"set policy\.start=run/adapter and leave"):
+            models.check(ref)
+
+    def test_a_model_that_has_an_adapter_beside_it_is_a_model(
+        self, random_llama_folder: Path
+    ) -> None:
+        folder = Path("model")
+        folder.mkdir()
+        for file in random_llama_folder.iterdir():
+            (folder / file.name).symlink_to(file)
+        (folder / "adapter").mkdir()
+        (folder / "adapter" / "adapter_config.json").write_text("{}")
+        assert models.ensure("model") == folder

@@ -161,3 +161,8 @@ def test_a_few_long_prompts_are_not_most_of_them() -> None:
 def test_an_evaluation_without_rewards_says_so() -> None:
     row = {"step": 0, "metrics": {"eval/acc": 0.5, "eval/proxy": math.nan, "eval/length": 3.0}}
     assert [a.kind for a in alarms([row], CONFIG, ended=True)] == ["nothing-scored"]
+
+
+def test_imitation_is_meant_to_leave_its_start() -> None:
+    far = run(policy__kl_ref=lambda s: 0.2 * s)
+    assert alarms(far, CONFIG.with_values({"algorithm.name": "sft"}), ended=True) == []

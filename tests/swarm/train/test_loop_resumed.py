@@ -118,11 +118,14 @@ class TestTakingOver:
     @pytest.mark.parametrize(
         ("harm", "says"),
         [
-            (shutil.rmtree, "there is nothing, and the run saved steps 1 to 3 there"),
+            (
+                shutil.rmtree,
+                r"nothing, and the run left steps 2 and 3 there \(step 1 it has removed itself\)",
+            ),
             (lambda place: [shutil.rmtree(p) for p in place.iterdir()], "no checkpoint is there"),
             (
                 lambda place: [cut(p) for p in place.glob("*/policy*")],
-                "no checkpoint there is whole",
+                "of steps 2 and 3 there none is whole",
             ),
         ],
         ids=["gone", "emptied", "damaged"],
