@@ -68,7 +68,7 @@ COMMANDS = {
     "home": ("autoresearch.study.home.Home.locate", "status"),
     "ledger": ("autoresearch.study.ledger.Ledger.open", "list"),
     "facts": ("autoresearch.study.ledger.Ledger.studies", "status"),
-    "topic": ("autoresearch.planner.offline.parse", "start"),
+    "topic": ("autoresearch.planner.offline.read", "start"),
     "planner": ("autoresearch.planner.planning.plan_study", "start"),
     "playbook": ("autoresearch.playbook.library.validate", "playbook list"),
     "lint": ("autoresearch.cli.playbook.problems_of", "playbook lint group-size"),

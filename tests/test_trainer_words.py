@@ -16,6 +16,7 @@ ALLOWED = {
     "`SWARM_CACHE`, or `AUTORESEARCH_CACHE` as it was called before": "its former name",
     "else `~/.cache/autoresearch`, where models lie that were made before": "made models are found",
     'home / ".cache" / "autoresearch"': "made models are found",
+    'OWN = ("swarm", "autoresearch")': "packages whose import errors are defects",
 }
 
 

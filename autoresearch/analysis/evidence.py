@@ -10,7 +10,8 @@ from autoresearch.analysis.scores import Point, metrics_of, score_points
 from autoresearch.analysis.verdicts import Verdict, decide
 from autoresearch.design.looks import nominal_alpha
 from autoresearch.study.facts import ENDED, StudyFacts, TrialFacts
-from autoresearch.study.plan import Hypothesis, Plan, TrialScore
+from autoresearch.study.plan import Hypothesis, Plan
+from autoresearch.study.trial import TrialScore
 from swarm.disk.folder import MANIFEST, METRICS, check_seal, manifest_digest, read_rows
 
 Row = tuple[int, float, Mapping[str, float]]

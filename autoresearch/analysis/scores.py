@@ -10,7 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from autoresearch.study.facts import TrialFacts
-from autoresearch.study.plan import Plan, TrialScore
+from autoresearch.study.plan import Plan
+from autoresearch.study.trial import TrialScore
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import read_series
 

@@ -46,7 +46,8 @@ from typing import Literal
 from autoresearch.analysis.scores import by_seed
 from autoresearch.analysis.statistics import Contrast, contrast, holm, tost
 from autoresearch.design.looks import nominal_alpha, overall_alpha
-from autoresearch.study.plan import Hypothesis, Plan, TrialScore
+from autoresearch.study.plan import Hypothesis, Plan
+from autoresearch.study.trial import TrialScore
 from swarm.config.base import Settings
 
 Outcome = Literal["supported", "refuted", "equivalent", "inconclusive", "invalid"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autoresearch.study.facts import AttemptFacts
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from swarm.disk.folder import METRICS, parsed
 from swarm.train.raised import RaisedAlarms
 

@@ -7,7 +7,7 @@ from typing import Any
 from autoresearch.execute.mlflow_text import as_description
 from autoresearch.study.facts import AttemptFacts
 from autoresearch.study.home import Home
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from swarm.sinks.mlflow import LoggedRun, MlflowExperiment
 from swarm.sinks.mlflow_page import Column, view_tags
 

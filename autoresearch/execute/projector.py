@@ -17,7 +17,7 @@ from autoresearch.analysis.scores import metrics_of
 from autoresearch.execute.mlflow_study import MlflowStudy
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from swarm.disk.folder import METRICS, read_rows
 
 EVERY = 5.0  # seconds between batches, and before the next try after an error

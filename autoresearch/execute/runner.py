@@ -20,7 +20,7 @@ from autoresearch.study.budget import Budget
 from autoresearch.study.endings import BudgetExhausted, Paused, TaskFailed
 from autoresearch.study.facts import AttemptFacts, TrialFacts, TrialStatus
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from swarm.cluster.actor import Outcome
 from swarm.cluster.cluster import Cluster
 from swarm.disk.folder import CHECKPOINTS, MANIFEST, METRICS, manifest_digest, read_result

@@ -24,7 +24,8 @@ from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
 from autoresearch.study.intent import Intent
-from autoresearch.study.plan import Budget, Decision, Factor, Plan, Tuning
+from autoresearch.study.plan import Budget, Factor, Plan, Tuning
+from autoresearch.study.rules import Decision
 from swarm.config.base import JsonValue
 from swarm.config.checked import configure
 from swarm.config.paths import setting

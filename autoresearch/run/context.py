@@ -12,7 +12,8 @@ from autoresearch.study.budget import Budget
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.plan import Plan, TrialSpec
+from autoresearch.study.plan import Plan
+from autoresearch.study.trial import TrialSpec
 from swarm.cluster.cluster import Cluster
 
 

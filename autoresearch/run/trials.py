@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from autoresearch.study.plan import Arm, Phase, Plan, TrialSpec
+from autoresearch.study.plan import Arm, Phase, Plan
+from autoresearch.study.trial import TrialSpec
 from swarm.config.base import JsonValue
 
 #: Present plans have one round of confirmation.

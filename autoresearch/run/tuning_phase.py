@@ -7,7 +7,8 @@ from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.scores import by_candidate, primary_metric
 from autoresearch.design import tuning as search
 from autoresearch.run import trials
-from autoresearch.study.plan import Plan, TrialSpec, Tuning
+from autoresearch.study.plan import Plan, Tuning
+from autoresearch.study.trial import TrialSpec
 from swarm.config.paths import setting
 
 #: Runs trials to their end and returns the evidence.

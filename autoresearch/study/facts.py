@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from autoresearch.study.plan import Plan, TrialSpec
+from autoresearch.study.plan import Plan
+from autoresearch.study.trial import TrialSpec
 
 TrialStatus = Literal["pending", "running", "finished", "diverged", "failed"]
 ENDED: frozenset[TrialStatus] = frozenset({"finished", "diverged", "failed"})

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from autoresearch.study import database, lease, ledger_rows
 from autoresearch.study.facts import AttemptFacts, Stage, StudyFacts, TrialStatus
 from autoresearch.study.home import Home
-from autoresearch.study.plan import Plan, TrialSpec
+from autoresearch.study.plan import Plan
+from autoresearch.study.trial import TrialSpec
 from swarm.disk.holder import Holder
 from swarm.errors import Refusal
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from autoresearch.study.facts import STAGE_NOW, AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
-from autoresearch.study.plan import Plan, TrialSpec
+from autoresearch.study.plan import Plan
+from autoresearch.study.trial import TrialSpec
 from swarm.errors import Refusal
 
 

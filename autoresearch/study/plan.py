@@ -6,11 +6,12 @@ Importing this module needs pydantic alone.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import combinations, pairwise, product
+from itertools import combinations, product
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from autoresearch.study.rules import Decision
 from swarm.config.algorithm import returns_before, stored_whole
 from swarm.config.base import JsonValue, Settings, added, canonical_digest
 from swarm.config.train import TrainConfig
@@ -141,24 +142,6 @@ class Seeds(Settings):
         used = [*self.pilot, *self.tuning, *self.confirm]
         if len(set(used)) != len(used):
             raise ValueError("pilot, tuning and confirm seeds overlap")
-        return self
-
-
-class Decision(Settings):
-    """The registered rules by which scores become verdicts."""
-
-    test: Literal["welch", "paired"] = "welch"
-    alpha: float = Field(default=0.05, gt=0, lt=0.5)
-    power: float = Field(default=0.8, gt=0, lt=1)
-    looks: tuple[int, ...] = Field(default=(5,), min_length=1, description="seeds an arm, a look")
-    last_evals: int = Field(default=3, ge=1, description="a score is the mean of these evals")
-    floor: float = Field(default=0.0, description="score of a diverged trial")
-    exploratory: bool = False
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if any(one >= other for one, other in pairwise((0, *self.looks))):
-            raise ValueError(f"looks {list(self.looks)} do not rise")
         return self
 
 
@@ -330,40 +313,3 @@ class Plan(Settings):
     def digest(self) -> str:
         """The sha256 that the preregistration carries."""
         return canonical_digest(self.model_dump(mode="json"))
-
-
-class TrialSpec(Settings):
-    """One run that the plan asks for. `id` depends on all that could change its outcome."""
-
-    study: str
-    phase: Phase
-    round: int
-    arm: str
-    task: str
-    seed: int
-    config: TrainConfig
-    registration: str
-    label: str = Field(default="", description="e.g. the tuning candidate it belongs to")
-
-    @property
-    def id(self) -> str:
-        """First 16 hex digits of a sha256 over all that could change the outcome."""
-        asked = (self.registration, self.phase, self.round, self.arm, self.task, self.seed)
-        config = self.config.model_dump(mode="json")
-        return canonical_digest([*asked, config])[:16]
-
-
-class TrialScore(Settings):
-    """What analysis sees of one ended trial, on one metric."""
-
-    trial: str
-    metric: str
-    phase: Phase
-    arm: str
-    task: str
-    seed: int
-    label: str = ""
-    status: Literal["finished", "diverged", "failed"]
-    value: float | None = Field(
-        description="registered score; the floor if diverged; None if failed"
-    )

@@ -21,7 +21,7 @@ from swarm.tasks import (
     likeness,
     math_check,
     math_child,
-    mixture,
+    mixed,
     own,
     own_rows,
     signatures,
@@ -33,7 +33,7 @@ from swarm.tasks.builtin import BuiltIn, levels_of
 from swarm.tasks.checkers import CHECKERS
 from swarm.tasks.likeness import Overlap as Overlap
 from swarm.tasks.likeness import overlap as overlap
-from swarm.tasks.mixture import Mixture, of_source
+from swarm.tasks.mixed import Mixture, of_source
 from swarm.tasks.own import Sides, Use, load_own
 from swarm.tasks.refs import MIXTURE as MIXTURE
 from swarm.tasks.refs import OWN_REWARD, code_ref, own_ref
@@ -67,7 +67,7 @@ _JUDGING = (
     likeness,
     math_check,
     math_child,
-    mixture,
+    mixed,
     signatures,
     tables,
 )

@@ -15,7 +15,7 @@ def parquet_rows(name: str, data: bytes) -> Iterator[tuple[int, dict[str, Any]]]
     import pyarrow.parquet
 
     try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+        table = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data)).read()
     except Exception as error:  # pyarrow raises its own, OSError, ValueError, of what it finds
         _damaged(name, "Parquet", error)
     return _rows(name, table)

@@ -13,7 +13,7 @@ from swarm.records import NO_LIMIT, Limit
 from swarm.tasks import MIXTURE, Problem, Task, is_own, load, offers, rewards
 from swarm.tasks.builtin import BuiltIn
 from swarm.tasks.likeness import overlap
-from swarm.tasks.mixture import Mixture
+from swarm.tasks.mixed import Mixture
 from swarm.tasks.own import OwnTask, Use
 from swarm.tasks.refs import own_ref
 from swarm.tasks.task_family import held_out
@@ -90,7 +90,7 @@ def load_sets(config: TrainConfig, task: Task) -> tuple[Ready, ...]:
 
 def with_digests(config: TrainConfig, sets: Sequence[Ready]) -> TrainConfig:
     """The config whose sets say all that was left open: their names, how many prompts they have,
-    what judges them, the digests of their files. Arms that train on other rewards are then judged
+    what judges them, the digests of their files. Runs that train on other rewards are then judged
     alike."""
     if not config.evaluation.sets:
         return config

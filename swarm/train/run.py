@@ -7,11 +7,8 @@ algorithm; `swarm.learn.recipe` and the loss settings do.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from swarm import seeds
 from swarm.config.train import TrainConfig
@@ -28,13 +25,13 @@ from swarm.engine.torch_engine import TorchEngine
 from swarm.errors import Interrupted, RewardFailed, WriteFailed
 from swarm.learn.learner import Diverged, Learner, UpdateMetrics
 from swarm.learn.recipe import REFERENCE, Recipe
-from swarm.learn.scored import scored_tree
 from swarm.policy import checkpoint
 from swarm.policy.adapters import export, started
 from swarm.policy.base_model import Base
 from swarm.records import Group, TokenTree
 from swarm.tasks import Task
 from swarm.train import metrics
+from swarm.train.drift import kl_to_reference
 from swarm.train.eval_sets import Ready, check_sets
 from swarm.train.evaluate import answers_of
 from swarm.train.fingerprint import attempt_fingerprint, told
@@ -46,9 +43,6 @@ from swarm.train.set_figures import of_set
 from swarm.train.stretches import write_conditions
 
 OnStep = Callable[[int, Mapping[str, float]], None]
-
-#: Evaluation prompts on whose answers the KL to the reference is measured.
-KL_PROMPTS = 128
 
 
 class Run:
@@ -290,21 +284,11 @@ class Run:
             if index == 0:
                 values |= metrics.of_evaluation(groups)
                 if each.temperature:  # of what is not sampled there is no KL
-                    values |= self._kl_to_reference(groups[:KL_PROMPTS], each.temperature)
+                    values |= kl_to_reference(groups, self.policy, self.learner, each.temperature)
             if each.title:
                 values |= of_set(each.title, groups, each.k)
         values["time/eval"] = time.monotonic() - began
         return values
-
-    def _kl_to_reference(self, groups: Sequence[Group], temperature: float) -> dict[str, float]:
-        """Mean over the tokens of each prompt's first answer of log(pi/ref) at the temperature that
-        they were sampled at: an estimate of KL(pi || ref). Nothing where no answer was scored."""
-        first = [replace(group, episodes=group.episodes[:1]) for group in groups]
-        trees = [scored_tree(group).tree for group in first]
-        with self.policy.weights(REFERENCE):
-            reference = np.concatenate(self.learner.logprobs(trees, temperature))
-        sampled = np.concatenate([n.logprobs[n.mask] for tree in trees for n in tree.nodes])
-        return {"policy/kl_ref": metrics.mean(sampled - reference)} if len(sampled) else {}
 
     def _record(self, step: int, values: dict[str, float]) -> None:
         self.ownership.check()

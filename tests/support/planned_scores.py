@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from autoresearch.study.plan import TrialScore
+from autoresearch.study.trial import TrialScore
 
 
 def scores(

@@ -3,16 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autoresearch.study.plan import (
-    Arm,
-    Budget,
-    Decision,
-    Factor,
-    Hypothesis,
-    Plan,
-    Seeds,
-    TrialSpec,
-)
+from autoresearch.study.plan import Arm, Budget, Factor, Hypothesis, Plan, Seeds
+from autoresearch.study.rules import Decision
+from autoresearch.study.trial import TrialSpec
 from swarm.config.train import TrainConfig
 
 TOPIC = "does dividing by the group std matter in GRPO?"

@@ -90,6 +90,9 @@ CASES = by_module(
         "autoresearch.catalogue.factor": {
             "CatalogueFactor.check": own_planner({"name": "baseline", "levels": ["median"]}),
         },
+        "autoresearch.catalogue.path_factor": {
+            "path_factor": case(f"{ASK} --factor model.ref=tiny,other")
+        },
         "autoresearch.cli.model": {
             "build": case("autoresearch model build --out none/tiny"),
             "_no_such": case("autoresearch model add tinny"),
@@ -210,6 +213,7 @@ CASES = by_module(
             "_first_able": own_planner({"name": "reward_shaping", "levels": ["proxy", "format"]}),
         },
         "autoresearch.planner.treatments": {
+            "_of_path": case(f"{ASK} --factor optim.eps=1e-8"),
             "select#1": own_planner(),
             "select#2": case(ask("do group size, learning rate and temperature matter?")),
             "_refuse_overlap": own_planner({"name": "full_weights"}, {"name": "learning_rate"}),
@@ -252,6 +256,9 @@ CASES = by_module(
             "study_row#2": case("autoresearch status grpo"),
         },
         "autoresearch.study.options": {
+            "parse_levels#1": case(f"{ASK} --factor optim.lr"),
+            "parse_levels#2": case(f"{ASK} --factor optim.lr=1,2 --factor optim.lr=3,4"),
+            "parse_levels#3": case(f"{ASK} --factor optim.lr=1,1"),
             "parse_evaluation#1": case(f"{ASK} --eval sort,kk=3"),
             "parse_evaluation#2": case(f"{ASK} --eval sort,k=0"),
             "_split": case(f"{ASK} --eval sort,,k=2"),

@@ -389,12 +389,13 @@ CASES = by_module(
                 rows({"question": "a", "answer": "#### 1"}, {"question": "b", "answer": "1"}),
             ),
         },
-        "swarm.tasks.mixture": {
+        "swarm.tasks.mixed": {
             "Mixture.check": case(
-                f"{MIXED} --set task.sources.a.args={{min: 3, max: 3}} --set data.order=easy_first"
+                f"{MIXED} --set 'task.sources.a.args={{min: 3, max: 3}}'"
+                " --set data.order=easy_first"
             ),
             "of_source#1": case(f"{MIXED} --set task.sources.a.reward=praise"),
-            "of_source#2": case(f"{MIXED} --set task.sources.a.ref=none.jsonl"),
+            "of_source#2": case(f"{OWN}mixture --set task.sources.a.ref=none.jsonl"),
         },
         "swarm.tasks.signatures": {
             "check_columns": case(f"{ROWS} {BESIDE}", {**rows(*GOOD), **reward("completions, b")}),

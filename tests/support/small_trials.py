@@ -16,7 +16,7 @@ from autoresearch.study.budget import Budget
 from autoresearch.study.facts import TrialFacts
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from support.plans import trial_spec
 from swarm.cluster.cluster import Cluster
 from swarm.config.train import TrainConfig

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from autoresearch.study.facts import ENDED
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.plan import TrialSpec
+from autoresearch.study.trial import TrialSpec
 from swarm.disk.folder import RunResult, RunWriter, manifest_digest
 
 

@@ -16,19 +16,10 @@ from autoresearch.design.seeds import allot
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
-from autoresearch.study.plan import (
-    Arm,
-    Budget,
-    Decision,
-    Factor,
-    Hypothesis,
-    Phase,
-    Plan,
-    Profile,
-    TrialSpec,
-    Tuning,
-)
-from swarm.config.parts import BatchSettings, EvalSettings, OptimSettings
+from autoresearch.study.plan import Arm, Budget, Factor, Hypothesis, Phase, Plan, Profile, Tuning
+from autoresearch.study.rules import Decision
+from autoresearch.study.trial import TrialSpec
+from swarm.config.parts import BatchSettings, EvalSet, EvalSettings, OptimSettings, TaskSettings
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import METRICS, RunResult, RunWriter
 
@@ -52,6 +43,8 @@ class Shape:
     failed: tuple[tuple[str, str, int], ...] = (("confirm", CONTROL, 7204),)
     diverged: tuple[tuple[str, str, int], ...] = (("tuning", CONTROL, 7100),)
     lost: tuple[tuple[str, str, int], ...] = (("confirm", TREATMENT, 7201),)
+    digest: str = ""  # of the user's own rows
+    sets: tuple[EvalSet, ...] = ()
 
 
 #: A study of the smallest size, in which all goes well.
@@ -109,7 +102,8 @@ def make_plan(shape: Shape) -> Plan:
             steps=60,
             batch=BatchSettings(rollouts=128, group_size=8),
             optim=OptimSettings(lr=1e-3),
-            evaluation=EvalSettings(every=10, prompts=512),
+            evaluation=EvalSettings(every=10, prompts=512, sets=shape.sets),
+            task=TaskSettings(digest=shape.digest),
         ),
         seeds=allot(7, pilot=2 if smoke else 3, tuning=1, confirm=2 if smoke else 5),
         tuning=Tuning(

@@ -6,7 +6,7 @@ from support.synthetic_study import CONTROL, TREATMENT, Shape, make_study
 from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.scores import by_candidate, by_seed, final_value, score
 from autoresearch.study.home import Home
-from autoresearch.study.plan import TrialScore
+from autoresearch.study.trial import TrialScore
 from swarm.config.parts import EvalSettings
 from swarm.config.train import TrainConfig
 

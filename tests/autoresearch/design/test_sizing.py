@@ -5,7 +5,8 @@ from support.synthetic_study import Shape, make_plan
 
 from autoresearch.design.power import power
 from autoresearch.design.sizing import Underpowered, sensitivity, size
-from autoresearch.study.plan import Decision, Plan
+from autoresearch.study.plan import Plan
+from autoresearch.study.rules import Decision
 
 
 def full_plan(**changes: object) -> Plan:

@@ -18,7 +18,7 @@ from autoresearch.run.study import new_study
 from autoresearch.study.home import Home
 from autoresearch.study.ledger import Ledger
 from autoresearch.study.options import StartOptions
-from autoresearch.study.plan import Decision
+from autoresearch.study.rules import Decision
 
 LATE_STAGES = ("pilot", "size", "tune", "confirm", "look", "report", "verify")
 

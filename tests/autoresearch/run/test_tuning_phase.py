@@ -10,7 +10,8 @@ from autoresearch.analysis.evidence import Evidence
 from autoresearch.design.tuning import START
 from autoresearch.run.tuning_phase import tune
 from autoresearch.study.facts import AttemptFacts, StudyFacts, TrialFacts
-from autoresearch.study.plan import Plan, TrialSpec, Tuning
+from autoresearch.study.plan import Plan, Tuning
+from autoresearch.study.trial import TrialSpec
 from swarm.disk.folder import RunWriter
 
 

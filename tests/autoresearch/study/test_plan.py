@@ -2,19 +2,10 @@
 
 import pytest
 from pydantic import ValidationError
-from support.plans import hypothesis, small_plan, trial_spec
+from support.plans import hypothesis, small_plan
 
-from autoresearch.study.plan import (
-    REPLICATE_STRIDE,
-    Arm,
-    Factor,
-    Plan,
-    Seeds,
-    TrialSpec,
-    Tuning,
-)
+from autoresearch.study.plan import REPLICATE_STRIDE, Arm, Factor, Plan, Seeds, Tuning
 from swarm.config.base import canonical_digest
-from swarm.config.train import TrainConfig
 
 SCALE = Factor(
     name="std",
@@ -108,28 +99,8 @@ class TestDigest:
         assert len({plan.digest() for plan in plans}) == len(plans)
 
 
-def test_the_id_of_a_trial_follows_all_that_could_change_its_outcome_and_not_its_study() -> None:
-    changes = [
-        {"phase": "pilot"},
-        {"round": 2},
-        {"arm": "b"},
-        {"task": "sort"},
-        {"registration": "q"},
-        {"config": TrainConfig(seed=1, steps=3)},
-    ]
-    ids = [trial_spec(1, **change).id for change in changes]
-    assert len({*ids, trial_spec(1).id, trial_spec(2).id}) == len(changes) + 2
-    assert trial_spec(1, study="s2", label="candidate-1").id == trial_spec(1).id
-
-
-def test_a_plan_and_a_trial_that_were_stored_before_a_setting_existed_keep_their_digests() -> None:
+def test_a_plan_that_was_stored_before_a_setting_existed_keeps_its_digest() -> None:
     plan = small_plan()
     raw = plan.model_dump(mode="json")
     raw["train"]["algorithm"].pop("returns", None)
     assert Plan.model_validate(raw).digest() == plan.digest() == canonical_digest(raw)
-    spec = trial_spec(7)
-    stored = spec.model_dump(mode="json")
-    stored["config"]["algorithm"].pop("returns", None)
-    found = TrialSpec.model_validate(stored)
-    asked = [found.registration, found.phase, found.round, found.arm, found.task, found.seed]
-    assert found.id == spec.id == canonical_digest([*asked, stored["config"]])[:16]

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from autoresearch.study.plan import Arm, Factor, Plan, TrialSpec
+from autoresearch.study.plan import Arm, Factor, Plan
+from autoresearch.study.trial import TrialSpec
 from swarm.config.base import canonical_digest
 from swarm.config.train import TrainConfig
 from tests.support.plans import small_plan

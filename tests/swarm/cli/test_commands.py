@@ -299,7 +299,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("text", "named"),
         [
-            ('{"question": "a"}', "row 1 has no `prompt`"),
+            ('{"item": "a"}', "row 1 has no `prompt`"),
             ('{"prompt": "a>", "answer": "b"}\n{"prompt": oops}', "rows.jsonl line 2 is not JSON"),
             ('{"prompt": "a>"}', "row 1 has no `answer`"),
         ],

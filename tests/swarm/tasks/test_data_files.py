@@ -1,15 +1,12 @@
 """Files and folders of rows, each format with the same rows."""
 
 import json
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from datasets import Dataset, DatasetDict
-from huggingface_hub import constants
 from support.own_tasks import SUMS, own
 
 from swarm.errors import BadTask
@@ -98,62 +95,3 @@ def test_an_array_says_which_row(tmp_path: Path, text: str, named: str) -> None:
     path.write_text(text)
     with pytest.raises(BadTask, match=named):
         read(path)
-
-
-def test_types_of_tables(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "prompt": pa.array([f"{n}?" for n in range(40)]).dictionary_encode(),
-            "answer": pa.array([Decimal("1.50")] * 40),
-            "level": pa.array([1.0, 2.0] * 20),
-            "when": pa.array([1] * 40, pa.timestamp("us")),
-        }
-    )
-    pq.write_table(table, tmp_path / "odd.parquet")
-    task = own(tmp_path / "odd.parquet")
-    assert {row.answer for row in task.train} == {"1.5"}
-    assert task.levels == (1, 2)
-    pq.write_table(
-        table.append_column("ns", pa.array([2**62] * 40, pa.timestamp("ms"))),
-        tmp_path / "far.parquet",
-    )
-    with pytest.raises(BadTask, match=r"far\.parquet: row 1 holds a value in 'ns' that cannot"):
-        own(tmp_path / "far.parquet")
-
-
-class TestHub:
-    COMMIT = "c" * 40
-
-    @pytest.fixture
-    def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """An offline hub, in whose cache lies `org/sums`."""
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-        place = tmp_path / "hub/datasets--org--sums"
-        snapshot = place / "snapshots" / self.COMMIT / "main"
-        snapshot.mkdir(parents=True)
-        (place / "refs").mkdir()
-        (place / "refs/main").write_text(self.COMMIT)
-        pq.write_table(pa.Table.from_pylist(ROWS), snapshot / "train-00000-of-00001.parquet")
-        return snapshot
-
-    @pytest.mark.usefixtures("cache")
-    def test_what_the_cache_holds_needs_no_network(self) -> None:
-        task = own("hf:org/sums/main")
-        assert len(task.train) + len(task.held_out) == len(ROWS)
-
-    @pytest.mark.usefixtures("cache")
-    @pytest.mark.parametrize(
-        ("ref", "values", "named"),
-        [
-            ("hf:org/none", {}, "hub does not answer"),
-            ("org/none", {}, "hub does not answer"),
-            ("hf:org/sums/main", {"split": "test"}, "no Parquet or JSONL files of a split 'test'"),
-            ("hf:a--b/none", {}, "is not a data set on the hub"),
-        ],
-    )
-    def test_what_is_not_there_is_one_line(
-        self, ref: str, values: dict[str, Any], named: str
-    ) -> None:
-        with pytest.raises(BadTask, match=named):
-            own(ref, **values)

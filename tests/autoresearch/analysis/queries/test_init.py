@@ -11,12 +11,15 @@ from autoresearch.analysis.evidence import Evidence
 from autoresearch.analysis.queries import QUERIES
 from autoresearch.study.facts import StudyFacts
 from autoresearch.study.home import Home
+from swarm.config.parts import EvalSet
 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> StudyFacts:
     home = Home(tmp_path_factory.mktemp("queries"))
-    return make_study(home, Shape(failed=(), tasks=("reverse", "sort")))
+    own = EvalSet(ref="test.jsonl", name="test", k=4, digest="b" * 64)
+    shape = Shape(failed=(), tasks=("reverse", "sort"), digest="a" * 64, sets=(own,))
+    return make_study(home, shape)
 
 
 @pytest.fixture(scope="module")

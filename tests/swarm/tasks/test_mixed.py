@@ -15,7 +15,7 @@ from swarm.config.train import TrainConfig
 from swarm.errors import BadTask, Refusal
 from swarm.models.tokenizer import build_tokenizer
 from swarm.tasks import load
-from swarm.tasks.mixture import Mixture
+from swarm.tasks.mixed import Mixture
 
 
 def sources(folder: Path, **values: Any) -> dict[str, Any]:

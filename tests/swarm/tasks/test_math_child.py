@@ -1,0 +1,28 @@
+"""The child as a process: lines in, lines out, within its bounds."""
+
+import json
+import subprocess
+import sys
+
+from swarm.tasks import math_child
+
+
+def asked(*lines: tuple[str, str], seconds: int = 20, memory: int = 4 * 2**30) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-P", math_child.__file__, str(seconds), str(memory)],
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.stdout.splitlines()
+
+
+def test_a_line_for_each_comparison() -> None:
+    lines = [("1/2", "so $0.5$"), ("\\sqrt{8}", "\\boxed{2\\sqrt{2}}"), ("3", "four"), ("", "")]
+    assert asked(*lines) == ["ready", "true", "true", "false", "false"]
+
+
+def test_what_takes_too_long_ends_it_without_an_answer() -> None:
+    assert asked(("3", "$3$"), ("3", "$9^{9^{9^{9}}}$"), seconds=2) == ["ready", "true"]
