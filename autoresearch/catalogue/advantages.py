@@ -19,14 +19,31 @@ FACTORS = (
             normalizing rewards, reward normalization, whiten advantages, whitening advantages,
             whitening of advantages, whitening,
             dividing by std, dividing by the std, dividing by the group std, dividing by group std,
-            divide by std, divide by the std, divide by the group std, sigma, difficulty bias
+            divide by std, divide by the std, divide by the group std, sigma, difficulty bias,
+            std scaling, std division, division by std, division by the std,
+            division by the group std, scaling by std, scaling by the std, scale rewards,
+            reward scaling, normalizing advantages, normalization of advantages,
+            advantage normalisation, normalization by std, std normalisation
         """,
         words={
-            "none": "no std, without std, without the std, centred only, mean only",
+            "none": """
+                no std, without std, without the std, centred only, mean only, no scaling,
+                mean centering only, only mean centering, centered only, centering only,
+                mean subtraction only, only subtracting the mean, raw advantages,
+                unnormalized advantages, no advantage normalization, without normalization,
+                no normalization, no std normalization
+            """,
             "group_std": "group level std",
-            "batch_std": "batch std, batch level std, batch standard deviation, global std",
+            "batch_std": """
+                batch std, batch level std, batch standard deviation, global std,
+                batch level normalization, batch normalization, batch whitening, std of the batch,
+                std over the batch, batchwise std, global normalization
+            """,
         },
-        hints={"none": "centering, centring, centred, centered"},
+        hints={
+            "none": "centering, centring, centred, centered",
+            "group_std": "group std, group standard deviation, std",
+        },
         expected=(
             "Dividing by the group std weights very easy and very hard prompts more; without it "
             "accuracy is about equal. Group mean with batch std is reported as the robust choice."
@@ -49,11 +66,11 @@ FACTORS = (
         levels=("group", "batch", "none"),
         aliases="baseline, advantage baseline, reward baseline, variance reduction",
         words={
-            "group": "group mean, group baseline, group mean baseline",
-            "leave_one_out": "leave one out, loo baseline, leave one out baseline",
-            "batch": "batch mean, batch baseline, batch mean baseline",
+            "group": "group mean, group baseline, group mean baseline, group average, mean of the group",
+            "leave_one_out": "leave one out, loo, loo baseline, leave one out baseline",
+            "batch": "batch mean, batch baseline, batch mean baseline, mean of the batch",
             "value": "",
-            "none": "no baseline, without baseline, without a baseline",
+            "none": "no baseline, without baseline, without a baseline, without any baseline",
         },
         hints={"value": "value head, value baseline, value function, value model, critic"},
         everyday="baseline",
@@ -73,23 +90,24 @@ FACTORS = (
         two=("grpo", "rloo"),
         aliases="""
             estimator, advantage estimator, policy gradient estimator, rl algorithm,
-            which algorithm, best algorithm, policy gradient method, policy gradient algorithm
+            which algorithm, best algorithm, policy gradient method, policy gradient algorithm,
+            algorithms, rl algorithms, rl method, rl methods, rl estimator, estimators, loss function
         """,
         words=dict.fromkeys(RL_PRESETS, ""),
         hints={
             **{name: name.replace("_", " ") for name in RL_PRESETS if name != "default"},
-            "grpo": "grpo, group relative policy optimization",
-            "dr_grpo": "dr grpo, drgrpo, grpo done right",
+            "grpo": "grpo, group relative policy optimization, vanilla grpo, plain grpo, standard grpo",
+            "dr_grpo": "dr grpo, drgrpo, grpo done right, doctor grpo",
             "dapo": "dapo",
             "gspo": "gspo, group sequence policy optimization",
             "cispo": "cispo",
             "dppo": "dppo",
             "rloo": "rloo, reinforce leave one out",
-            "reinforce_pp": "reinforce++, reinforce pp, reinforce plus plus, rpp",
-            "ppo": "ppo, proximal policy optimization",
+            "reinforce_pp": "reinforce++, reinforce pp, reinforce plus plus, rpp, reinforce plusplus",
+            "ppo": "ppo, proximal policy optimization, ppo clip, ppo with gae, gae ppo, ppo gae, gae",
             "maxrl": "maxrl, max rl",
             "dpo": "dpo, online dpo, direct preference optimization",
-            "default": "default recipe, default algorithm",
+            "default": "default recipe, default algorithm, the default, the recipe",
         },
         expected="Near ties; normalising over the batch is reported as more stable.",
         source=(
@@ -115,15 +133,26 @@ FACTORS = (
         aliases="""
             loss aggregation, aggregation, loss reduction, loss normalization, length normalization,
             dividing by length, dividing by the length, dividing by response length,
-            dividing by the response length
+            dividing by the response length, aggregation of the loss, loss averaging, averaging of the loss,
+            token aggregation, reduction of the loss, length normalisation, normalization by length
         """,
         words={
-            "token_mean": "token mean, token level loss, per token loss, token level mean",
+            "token_mean": """
+                token mean, token level loss, per token loss, token level mean, mean over tokens,
+                token level, token level aggregation, token average, tokenwise mean,
+                averaging over tokens, token level averaging, global token mean, token normalized
+            """,
             "sequence_mean": """
                 sequence mean, sequence level loss, sample level loss, per sequence loss,
-                sequence level mean
+                sequence level mean, sequence level aggregation, mean over sequences,
+                sequence average, averaging per sequence, sample mean, mean per sequence,
+                sequence level averaging, per sequence mean, sequence normalized,
+                sample level mean, averaging over sequences
             """,
-            "fixed_length": "fixed length, constant length, constant normalizer",
+            "fixed_length": """
+                fixed length, constant length, constant normalizer, fixed normalizer,
+                fixed constant, constant divisor, fixed divisor, max length normalizer
+            """,
         },
         expected=(
             "A mean inside each sequence rewards short right and long wrong answers; token means "

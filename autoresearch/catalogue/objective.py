@@ -50,10 +50,13 @@ FACTORS = (
         two=(0.2, 0.05),
         bounds=(1e-4, 1.0),
         aliases="""
-            clip range, clip ratio, clip, clipping, ppo clip, clip epsilon, cliprange, epsilon,
-            trust region
+            clip range, clip ratio, clip, clipping, clip epsilon, cliprange, epsilon,
+            trust region, clip ranges, clip threshold, clipping threshold, clipping range, clip eps,
+            clip bound, clipping epsilon, clip parameter, clip width, symmetric clip,
+            symmetric clipping, eps clip
         """,
         everyday="epsilon, clip",
+        symbols=("ppo clip",),
         yields_to=("clip_higher", "grad_clip"),
         expected="Smaller ranges are slower and steadier once ratios reach them.",
         source="arXiv:1707.06347, arXiv:2006.05990",
@@ -72,7 +75,10 @@ FACTORS = (
         aliases="""
             clip higher, clip high, upper clip, upper clip range, upper clip bound, higher clip,
             higher clip range, raising the upper clip, decoupled clip, decoupled clipping,
-            asymmetric clip, asymmetric clipping, epsilon high, eps high
+            asymmetric clip, asymmetric clipping, epsilon high, eps high, clip upper, clip upper bound,
+            upper bound of the clip, upper clipping, upper clipping bound, upper epsilon,
+            higher upper clip, high clip, clip higher bound, clip ratio high, upper eps,
+            asymmetric clip range, larger upper clip
         """,
         expected="Keeps entropy up, only with several updates per batch; small gain in accuracy.",
         source="arXiv:2503.14476, arXiv:2508.08221",
@@ -94,9 +100,18 @@ FACTORS = (
         bounds=(0.0, 10.0),
         aliases="""
             kl, kl coefficient, kl coef, kl penalty, kl loss, kl term, kl weight, kl regularization,
-            kl beta, beta, reference kl, reference model
+            kl beta, beta, reference kl, reference model, kl to the reference, kl to reference,
+            kl to the base model, kl anchor, kl constraint, kl control, kl strength,
+            kl regularisation, reference penalty, penalty to the reference, kl divergence penalty
         """,
-        words={0.0: "no kl, without kl, without a kl, drop the kl, dropping the kl"},
+        words={
+            0.0: """
+                no kl, without kl, without a kl, drop the kl, dropping the kl, drop kl, kl free,
+                no kl penalty, no kl term, without the kl, without a kl penalty, zero kl,
+                no reference model, without a reference model
+            """
+        },
+        symbols=("coef", "coefficient"),
         everyday="beta",
         yields_to=("kl_estimator", "kl_placement"),
         expected="On verifiable rewards a small coefficient changes nothing; a large one slows.",
@@ -111,10 +126,10 @@ FACTORS = (
         title="KL divergence that is penalised",
         sets=("algorithm.kl",),
         levels=("reverse", "forward"),
-        aliases="kl estimator, kl direction, k1 k2 k3, kl approximation, kl type",
+        aliases="kl estimator, kl direction, k1 k2 k3, kl approximation, kl type, kl form, kl estimators",
         words={
-            "reverse": "reverse kl, k2, k2 loss, mode seeking kl",
-            "forward": "forward kl, k3, k3 loss, mass covering kl",
+            "reverse": "reverse kl, k2, k2 loss, k2 estimator, mode seeking kl, k2 kl",
+            "forward": "forward kl, k3, k3 loss, k3 estimator, mass covering kl, k3 kl, low variance kl",
         },
         hints={"reverse": "reverse", "forward": "forward"},
         expected="k3 as a loss follows the forward KL; differences show at large coefficients.",
@@ -129,10 +144,20 @@ FACTORS = (
         title="KL in the loss or in the reward",
         sets=("algorithm.kl_placement",),
         levels=("loss", "reward"),
-        aliases="kl placement, kl in reward or loss, kl in loss or reward",
+        aliases="""
+            kl placement, kl in reward or loss, kl in loss or reward, where the kl goes,
+            where to put the kl, placement of the kl, kl position
+        """,
         words={
-            "loss": "kl in the loss, kl in loss, kl as loss",
-            "reward": "kl in the reward, kl in reward, kl as reward, k1 in reward",
+            "loss": """
+                kl in the loss, kl in loss, kl as loss, kl as a loss, kl loss term,
+                kl penalty in the loss, kl term in the loss, as a loss term, as loss term
+            """,
+            "reward": """
+                kl in the reward, kl in reward, kl as reward, k1 in reward, k1 in the reward,
+                kl penalty in the reward, kl term in the reward, subtracted from the reward,
+                kl in the rewards, kl shaped reward, as a reward penalty
+            """,
         },
         expected="In the reward the KL is baselined and credited to earlier tokens.",
         source="arXiv:2402.14740, arXiv:2510.01555",
@@ -149,9 +174,15 @@ FACTORS = (
         bounds=(-1.0, 1.0),
         aliases="""
             entropy bonus, entropy coefficient, entropy coef, entropy regularization, entropy loss,
-            entropy term, max entropy, entropy penalty
+            entropy term, max entropy, entropy penalty, entropy weight, entropy regularisation,
+            entropy regularizer, bonus for entropy, entropy bonuses, entropy coeff
         """,
-        words={0.0: "no entropy bonus, without an entropy bonus, without entropy bonus"},
+        words={
+            0.0: """
+                no entropy bonus, without an entropy bonus, without entropy bonus, no entropy term,
+                no entropy regularization, without entropy regularization
+            """
+        },
         expected="Entropy stays up; accuracy gains are small, and a large bonus makes noise.",
         source="arXiv:2505.22617",
         traps=("A constant coefficient that is too large makes entropy run away.",),
@@ -164,14 +195,28 @@ FACTORS = (
         aliases="""
             off policy correction, sampler correction, rollout correction,
             importance sampling correction, training inference mismatch, train inference mismatch,
-            correction
+            correction, staleness correction, corrections, mismatch correction, importance correction,
+            importance weights, importance ratios, is correction, off policy corrections,
+            correcting for staleness, engine mismatch correction
         """,
         words={
-            "none": "no correction, without correction, without a correction, uncorrected",
-            "tis": "tis, truncated importance sampling, truncated is, truncated importance weights",
+            "none": """
+                no correction, without correction, without a correction, uncorrected,
+                without correcting, no is correction, no importance correction
+            """,
+            "tis": """
+                tis, truncated importance sampling, truncated is, truncated importance weights,
+                truncated importance correction, truncated ratios
+            """,
             "icepop": "icepop, ice pop",
-            "token_mask": "token mask, token masking, masking stale tokens",
-            "sequence_mask": "sequence mask, sequence masking, masked importance sampling",
+            "token_mask": """
+                token mask, token masking, masking stale tokens, token level mask,
+                token level masking, masked tokens, masking tokens
+            """,
+            "sequence_mask": """
+                sequence mask, sequence masking, masked importance sampling, sequence level mask,
+                sequence level masking, masking sequences, masking whole sequences
+            """,
             "decoupled": "decoupled ppo, decoupled objective, decoupled loss",
             "dppo": "divergence mask, tv mask",
         },

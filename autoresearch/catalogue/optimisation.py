@@ -12,7 +12,8 @@ FACTORS = (
         levels=(3e-4, 1e-3, 2e-3),
         two=(1e-3, 3e-4),
         bounds=(1e-8, 1.0),
-        aliases="learning rate, lr, step size, stepsize",
+        aliases="learning rate, lr, step size, stepsize, optimizer step size",
+        yields_to=("lr_schedule", "lr_warmup"),
         expected="An inverted U; LoRA's optimum lies about ten times above full fine-tuning's.",
         source="LoRA Without Regret (Thinking Machines, 2025)",
         traps=("A best rate belongs to a batch size, a rank and a number of steps.",),
@@ -26,18 +27,21 @@ FACTORS = (
         aliases="""
             lr schedule, lr scheduler, learning rate schedule, learning rate scheduler,
             learning rate decay, lr decay, annealing, decaying the learning rate,
-            anneal the learning rate, annealing the learning rate, lr annealing, decay the lr
+            anneal the learning rate, annealing the learning rate, lr annealing, decay the lr,
+            decay of the learning rate, decay of the lr, annealing of the lr, schedule of the lr,
+            schedule of the learning rate, schedule, scheduler
         """,
         words={
             "constant": """
                 constant lr, constant learning rate, constant schedule, no lr decay,
-                no learning rate decay, no decay
+                no learning rate decay, no decay, no annealing, no schedule, flat lr,
+                constant rate, constant learning rates
             """,
-            "linear": "linear decay, linear schedule",
-            "cosine": "cosine, cosine decay, cosine schedule, cosine annealing",
+            "linear": "linear decay, linear schedule, linear annealing, linearly decayed",
+            "cosine": "cosine, cosine decay, cosine schedule, cosine annealing, cosine lr",
         },
         hints={"constant": "constant", "linear": "linear"},
-        everyday="annealing, cosine",
+        everyday="annealing, cosine, schedule, scheduler",
         expected="Decay helps a little at the end of training.",
         source=_ON_POLICY,
         null_when="one update in all",
@@ -52,7 +56,8 @@ FACTORS = (
         bounds=(0, 100_000),
         aliases="""
             lr warmup, lr warm up, learning rate warmup, learning rate warm up, warmup steps,
-            warm up steps, warmup, warm up
+            warm up steps, warmup, warm up, warming up the lr, warming up the learning rate,
+            warmup of the lr, warmup of the learning rate, linear warmup, linear warm up
         """,
         words={0: "no warmup, without warmup, no warm up, without warm up"},
         everyday="warmup",
@@ -92,8 +97,8 @@ FACTORS = (
         levels=(0.0, 0.01, 0.1),
         two=(0.0, 0.1),
         bounds=(0.0, 10.0),
-        aliases="weight decay, adamw decay, l2 regularization, decoupled weight decay",
-        words={0.0: "no weight decay, without weight decay"},
+        aliases="weight decay, adamw decay, wd, l2 regularization, decoupled weight decay",
+        words={0.0: "no weight decay, without weight decay, zero weight decay"},
         expected="No visible effect in short RL runs.",
         source="arXiv:1711.05101",
         traps=("Decay on LoRA factors pulls the update towards zero, not the weights.",),
@@ -107,7 +112,9 @@ FACTORS = (
         bounds=(1e-6, 1e6),
         aliases="""
             gradient clipping, gradient clip, grad clip, grad clipping, gradient norm clipping,
-            grad norm clipping, clipping gradients, clipping the gradient, max grad norm
+            grad norm clipping, clipping gradients, clipping the gradient, max grad norm, gradient norm,
+            clipping of the gradient, clipping of gradients, grad norm clip, gradient norm clip,
+            max norm, max gradient norm, global norm clipping
         """,
         expected="Small effect on final quality; caps the damage of rare batches.",
         source=_ON_POLICY,
@@ -127,9 +134,13 @@ FACTORS = (
             gradient steps per batch, optimizer steps per batch, epochs per batch, ppo epochs,
             inner epochs, inner updates, num iterations, mu iterations, grpo iterations,
             sample reuse, batch reuse, reusing rollouts, reuse of rollouts, multiple updates,
+            updates per rollout batch, updates per rollout, updates on each batch,
+            gradient updates per batch, optimizer steps a batch, passes over each batch,
+            passes per batch, passes over a batch, epochs on each batch, iterations per batch,
+            epochs over each batch, reusing each batch, inner steps, ppo epoch,
             several updates
         """,
-        words={1: "on policy updates, one update per batch, single update"},
+        words={1: "on policy updates, one update per batch, single update, single pass"},
         everyday="reuse",
         symbols=("mu",),
         units=("updates", "epochs", "passes", "iterations"),
@@ -149,7 +160,8 @@ FACTORS = (
         bounds=(1, 256),
         aliases="""
             minibatches, mini batches, minibatch size, mini batch size, ppo minibatch, minibatch,
-            mini batch, splitting the batch
+            mini batch, splitting the batch, minibatches per batch, mini batches per batch,
+            number of minibatches, splits of the batch, splitting each batch
         """,
         units=("minibatches",),
         expected="More, smaller updates: faster at first, noisier, slightly off-policy.",

@@ -21,7 +21,11 @@ FACTORS = (
         levels=(1, 8, 64),
         two=(8, 1),
         bounds=(1, 512),
-        aliases="lora rank, rank, adapter rank, rank of lora, lora r, lora capacity",
+        aliases="""
+            lora rank, rank, adapter rank, rank of lora, lora r, lora capacity, lora ranks, ranks,
+            rank of the adapter, rank of the lora, adapter ranks, lora size, adapter size,
+            lora dimension
+        """,
         everyday="rank",
         symbols=("r",),
         expected="Rank 1 comes close to full fine-tuning in RL.",
@@ -41,7 +45,10 @@ FACTORS = (
         levels=(4.0, 16.0, 64.0),
         two=(16.0, 64.0),
         bounds=(1e-3, 4096.0),
-        aliases="lora alpha, alpha, lora scale, lora scaling, adapter scale",
+        aliases="""
+            lora alpha, alpha, lora scale, lora scaling, adapter scale, alphas, lora alphas,
+            scale of the adapter, scaling of the adapter
+        """,
         everyday="alpha",
         expected="Acts much like a learning rate on the adapter.",
         source=f"{_LORA}, arXiv:2312.03732",
@@ -57,14 +64,22 @@ FACTORS = (
         levels=("all", "attention", "mlp"),
         aliases="""
             lora targets, target modules, lora target modules, lora layers, which layers,
-            adapted layers, lora placement
+            adapted layers, lora placement, layers to adapt, which modules, adapter placement,
+            adapters on, lora on, target layers, adapter layers, modules to adapt, adapted modules
         """,
         words={
-            "all": "all linear layers, all linear, all layers",
-            "attention": "attention only, attention layers, only attention",
-            "mlp": "mlp only, mlp layers, only mlp",
+            "all": """
+                all linear layers, all linear, all layers, every layer, every linear layer,
+                attention and mlp, attention plus mlp, attention + mlp, both attention and mlp,
+                all modules, all projections
+            """,
+            "attention": """
+                attention only, attention layers, only attention, attention projections, qkvo,
+                only the attention, attention alone, q and v, attention matrices
+            """,
+            "mlp": "mlp only, mlp layers, only mlp, only the mlp, mlps, mlps only, mlp alone, only mlps",
         },
-        hints={"attention": "attention", "mlp": "mlp", "all": "all"},
+        hints={"attention": "attention", "mlp": "mlp, ffn", "all": "all, everything, everywhere"},
         expected="Attention alone does worse than MLPs or all layers at equal parameters.",
         source=_REGRET,
         null_when="full weights are trained",
@@ -79,9 +94,12 @@ FACTORS = (
         levels=("lora", "full"),
         aliases="""
             full weights, full fine tuning, full finetuning, full fine tune, full parameter,
-            full ft, fft, full rank training, lora or full, lora without regret
+            full ft, fft, full rank training, lora or full, lora without regret, full rank,
+            full parameter training, full parameter fine tuning, full model, all weights,
+            all parameters, training all weights, full weight training, full model training,
+            full rl, full tuning, full update, full parameter finetuning, full weight
         """,
-        hints={"lora": "lora", "full": "full"},
+        hints={"lora": "lora, adapter, adapters, low rank", "full": "full"},
         values={
             "lora": {"policy.kind": "lora", "optim.lr": 1e-3},
             "full": {"policy.kind": "full", "optim.lr": 1e-4},
@@ -102,9 +120,18 @@ FACTORS = (
             warmup steps of sft, sft steps, sft before rl, warm up by sft, warmup by sft,
             warmup with sft, warm up with sft, supervised warmup, supervised warm up,
             supervised fine tuning, supervised finetuning, supervised pretraining, supervised steps,
-            cold start, warm start, warm starting, imitation before rl
+            cold start, warm start, warm starting, imitation before rl, sft first, supervised first,
+            sft phase, sft stage, sft cold start, supervised start, behaviour cloning,
+            behavior cloning, steps of imitation, sft pretraining, sft steps before rl,
+            steps of supervised training, demonstrations before rl, imitation steps
         """,
-        words={0: "no sft, without sft, rl from scratch, zero rl, skipping sft"},
+        words={
+            0: """
+                no sft, without sft, rl from scratch, zero rl, skipping sft, rl alone, rl only,
+                no warm start, no cold start, pure rl, straight to rl, direct rl, no supervised
+                warmup, rl from the base model, r1 zero
+            """
+        },
         units=("steps", "updates"),
         expected="A threshold, then an inverted U: too much SFT lowers entropy before RL begins.",
         source="arXiv:2505.13718",

@@ -22,9 +22,16 @@ FACTORS = (
             group size, groupsize, size of the group, num generations, number of generations,
             generations per prompt, samples per prompt, rollouts per prompt, completions per prompt,
             responses per prompt, answers per prompt, groups of, larger groups, larger group,
-            bigger groups, bigger group, smaller groups, smaller group
+            bigger groups, bigger group, smaller groups, smaller group, group sizes, sizes of groups,
+            number of rollouts per prompt, number of samples per prompt, samples per question,
+            number of completions per prompt, number of responses per prompt, rollouts per example,
+            rollouts per question, rollouts per problem, samples per problem, answers per question,
+            completions per question, responses per question, generations per question,
+            samples per group, rollouts per group, completions per group, samples a prompt,
+            rollouts a prompt, completions a prompt, attempts per prompt, attempts per problem,
+            groups of size, rollouts for each prompt, samples for each prompt
         """,
-        symbols=("g", "k"),
+        symbols=("g", "k", "n"),
         units=("generations", "samples", "completions", "responses", "answers"),
         expected="At equal rollouts groups of 2 come close to 16; hard prompts want larger groups.",
         source="arXiv:2510.00977",
@@ -43,7 +50,13 @@ FACTORS = (
         aliases="""
             batch size, batchsize, rollout batch size, rollouts per batch, rollouts per step,
             number of rollouts, train batch size, large batches, larger batches,
-            bigger batches, small batches, smaller batches,
+            bigger batches, small batches, smaller batches, bigger batch, larger batch,
+            smaller batch, batch sizes, rollout batch, rollouts a step, rollouts a batch,
+            rollouts in each batch, rollouts each step, samples per step, samples per batch,
+            completions per step, completions per batch, generations per step,
+            generations per batch, responses per step, responses per batch, answers per step,
+            answers per batch, episodes per step, episodes per batch, trajectories per step,
+            trajectories per batch, samples a step, completions a step, global batch size,
             batch of, batches of
         """,
         symbols=("bs", "batch"),
@@ -64,9 +77,11 @@ FACTORS = (
         bounds=(0.05, 4.0),
         aliases="""
             temperature, rollout temperature, sampling temperature, generation temperature,
-            decoding temperature
+            decoding temperature, temperatures, temp, sampling temp, rollout temp,
+            training temperature, temperature of the rollouts, temperature of rollouts,
+            temperature of sampling
         """,
-        everyday="temperature",
+        everyday="temperature, temp",
         symbols=("t", "temp"),
         expected="Too low loses exploration, too high wastes samples; about 1 is best.",
         source="arXiv:2505.22312",
@@ -83,7 +98,11 @@ FACTORS = (
             max length, maximum length, max tokens, max new tokens, max completion length,
             max response length, generation length, generation budget, token budget, context length,
             length budget, answer length budget, response length budget, response budget,
-            answer budget, length limit, token limit, context, context window, truncation
+            answer budget, length limit, token limit, context, context window, truncation,
+            tokens per answer, tokens per completion, tokens per response, tokens per rollout,
+            tokens an answer, max answer length, max answer tokens, completion length limit,
+            response length limit, answer length limit, completion budget, output length limit,
+            maximum completion length, maximum response length, maximum tokens, token budgets
         """,
         everyday="truncation, context",
         units=("tokens",),
@@ -104,15 +123,18 @@ FACTORS = (
         aliases="""
             staleness, max staleness, stale, stale rollouts, off policy, off policyness,
             off policy lag, policy lag, lag, async, asynchronous, async rl, asynchronous rl,
-            asynchronous training, async training
+            asynchronous training, async training, off policy steps, steps off policy, versions old,
+            steps old, updates old, versions behind, steps behind, updates behind, policy versions,
+            off policy level, async level, asynchrony, rollout lag, lagged rollouts, old rollouts,
+            stale data, stale samples, stale batches, stale batch
         """,
         words={
             0: """
                 synchronous, sync, synchronous rl, sync rl, synchronous training, on policy,
-                fully on policy
+                fully on policy, fully synchronous, strictly on policy, fresh rollouts, fresh data
             """
         },
-        everyday="lag, async",
+        everyday="lag, async, stale, staleness",
         units=("steps", "versions", "updates"),
         expected="Graceful at first, then collapse; clipped ratios widen the safe range.",
         source="arXiv:2410.18252",
@@ -129,14 +151,32 @@ FACTORS = (
             group filtering, zero variance filtering, zero variance groups, zero std groups,
             zero advantage groups, dropping zero variance, dropping easy prompts, filtering prompts,
             filtering out prompts, prompt filtering, online filtering,
-            filtering out zero variance groups
+            filtering out zero variance groups, group filters, filter groups, filtering groups,
+            prompts that are always right, uninformative groups, uninformative prompts,
+            groups without signal, groups with no signal, zero signal groups, all correct groups,
+            all wrong groups, groups with equal rewards, groups with identical rewards
         """,
         words={
-            "none": "no filter, without filtering",
-            "mixed_rewards": "mixed rewards",
+            "none": """
+                no filter, without filtering, no filtering, without a filter, no group filter,
+                keep all groups, keeping all groups, keep every group, keeping zero variance groups,
+                keep zero variance groups
+            """,
+            "mixed_rewards": """
+                mixed rewards, drop zero variance groups, dropping zero variance groups,
+                drop zero std groups, dropping zero std groups, drop zero advantage groups,
+                dropping zero advantage groups, skip zero variance groups,
+                skipping zero variance groups, discard zero variance groups,
+                discarding zero variance groups, remove zero variance groups,
+                drop uninformative groups, drop groups without signal,
+                dropping groups without signal, drop groups with equal rewards,
+                drop all correct groups, dropping all correct groups
+            """,
             "resample": """
                 dynamic sampling, resampling groups, resample groups,
-                resampling zero variance groups
+                resampling zero variance groups, resample zero variance groups, resample them,
+                resampling them, refill the batch, refilling the batch, replace them,
+                replacing zero variance groups, oversample, oversampling, resampling
             """,
         },
         expected="Faster per trained token; the asymptote is about the same.",
@@ -156,17 +196,31 @@ FACTORS = (
         aliases="""
             curriculum, curriculum learning, prompt order, data order, order of the prompts,
             order of prompts,
-            easy to hard, easy prompts first, ordering prompts, adaptive difficulty
+            easy to hard, easy prompts first, ordering prompts, adaptive difficulty, prompt ordering,
+            ordering of prompts, ordering of the prompts, order of the data, data ordering,
+            difficulty curriculum, curricula, prompt curriculum, sampling of prompts
         """,
         words={
             "uniform": """
                 uniform order, random order, shuffled, no curriculum, without a curriculum,
-                without curriculum
+                without curriculum, uniform sampling, random sampling, shuffled prompts,
+                shuffled data, uniformly sampled, shuffling, random prompts, iid prompts,
+                shuffled order, mixed order
             """,
-            "easy_first": "easy first, easy to hard order",
-            "by_signal": "by signal, by difficulty, difficulty sampler, difficulty sampling",
+            "easy_first": """
+                easy first, easy to hard order, easy to hard curriculum, easy examples first,
+                easiest first, easy problems first, easy questions first, easy prompts first,
+                sorted by difficulty, easier first, from easy to hard
+            """,
+            "by_signal": """
+                by signal, by difficulty, difficulty sampler, difficulty sampling, by learnability,
+                sampling by learnability, learnability sampling, learnability, by variance,
+                sampling by difficulty, medium difficulty first, medium difficulty,
+                intermediate difficulty, difficulty aware sampling, by pass rate,
+                sampling by pass rate, adaptive curriculum
+            """,
         },
-        hints={"uniform": "random"},
+        hints={"uniform": "random, uniform"},
         everyday="curriculum",
         expected="Faster start; the asymptote is about the same.",
         source="arXiv:2504.03380",
@@ -183,16 +237,25 @@ FACTORS = (
         words={
             "exact": """
                 exact match reward, exact match, exact reward, binary reward, sparse reward,
-                no reward shaping, no shaping
+                no reward shaping, no shaping, sparse 0 1 reward, outcome reward,
+                exact match only, all or nothing, correctness only, correctness reward,
+                accuracy reward
             """,
-            "partial": "partial credit, partial reward, shaped reward, dense reward",
-            "format": "format reward, format only reward",
+            "partial": """
+                partial credit, partial reward, shaped reward, dense reward, partial credits,
+                graded reward, edit distance reward, similarity reward
+            """,
+            "format": "format reward, format only reward, format only, format bonus",
             "proxy": """
                 proxy, proxy reward, reward hacking, reward hacked, hack the reward,
                 hackable reward, exploitable reward, reward model overoptimization, goodhart
             """,
         },
-        hints={"exact": "exact", "partial": "partial", "format": "format"},
+        hints={
+            "exact": "exact, sparse, binary",
+            "partial": "partial, shaped, dense",
+            "format": "format",
+        },
         everyday="proxy",
         expected="Partial credit helps where exact answers are rare; a proxy can rise alone.",
         source="arXiv:2506.10947, arXiv:2210.10760",

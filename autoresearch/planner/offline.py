@@ -45,7 +45,11 @@ def intent_of(question: Question) -> Intent:
     own_topic = _is_own(question)
     reading = read(question.options.topic, own=own_topic)
     run = course(reading, question.options)
-    unused = () if own_topic else judged(reading, _units(question))
+    unused = (
+        ()
+        if own_topic
+        else judged(reading, _units(question), compared=bool(question.options.levels))
+    )
     playbook, broken = _playbook(reading, question)
     if not reading.parsed.treatments:  # found by its words, which are used then
         found_by = set(text_of(playbook))

@@ -52,6 +52,7 @@ def preview(plan: Plan, intent: Intent | None = None) -> dict[str, Any]:
         "seeds": {"tuning": list(plan.seeds.tuning), "confirm": list(plan.seeds.confirm)},
         "trials": sum(trial_counts(plan).values()),
         "estimated_seconds": plan.estimated_seconds,
+        "budget": plan.budget.model_dump(mode="json"),
         "settings": settings(plan),
         "varied": sorted(path for factor in plan.treatments for path in factor.paths),
         "set": dict(intent.set) if intent else {},

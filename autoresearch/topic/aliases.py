@@ -51,8 +51,15 @@ def aliases() -> tuple[Alias, ...]:
             found += [Alias(name, known.name, level) for name in _phrases(names)]
         for level, names in known.hints.items():
             found += [Alias(name, known.name, level, weak=True) for name in _phrases(names)]
-        found += [Alias((symbol,), known.name, symbol=True) for symbol in known.symbols]
+        found += [Alias(tuple(words(s)), known.name, symbol=True) for s in known.symbols]
     return tuple(sorted(found, key=lambda a: (-len(a.words), a.weak, a.symbol)))
+
+
+@cache
+def _units(alias: Alias) -> frozenset[str]:
+    """Words that may stand between a factor's name and its number."""
+    known = FACTORS[alias.factor].units if alias.factor and alias.level is None else ()
+    return frozenset(word for unit in known for word in words(unit))
 
 
 def _phrases(names: str) -> list[tuple[str, ...]]:
@@ -71,6 +78,12 @@ def find_mentions(text: Sequence[str]) -> list[Mention]:
                 continue
             if alias.symbol and not (end < len(text) and number(text[end]) is not None):
                 continue
-            taken[start:end] = [True] * width
+            if (
+                end + 1 < len(text)
+                and text[end] in _units(alias)
+                and number(text[end + 1]) is not None
+            ):
+                end += 1  # `lr warmup steps 10`
+            taken[start:end] = [True] * (end - start)
             found.append(Mention(start, end, alias))
     return sorted(found, key=lambda m: m.start)

@@ -6,13 +6,14 @@ listed as not used; where they outweigh what is understood, the topic is refused
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 
 from autoresearch.topic.aliases import vocabulary
 from autoresearch.topic.field import FIELD
 from autoresearch.topic.levels import UNITS
 from autoresearch.topic.parse import ParsedTopic
 from autoresearch.topic.words import STOP, is_subject, number, words
-from swarm.errors import Refusal
+from swarm.errors import Refusal, closest
 
 _SEE = "name a setting and its values; see: autoresearch playbook list"
 _CONTRAST = frozenset({"vs", "versus", "against", "or"})
@@ -23,11 +24,16 @@ on with in for at under when using by of over during given , vs versus against o
 from after before while if is are does do beat beats better worse
 """
 _ENDS = frozenset(_ENDS_TEXT.split())
+#: What stands between the numbers of a list, and how many words of a name are told.
+_LISTED = frozenset({"vs", "versus", "or", "and", ",", "of", "than", "to"})
+_WORDS = 4
+#: How alike a misspelt word must be.
+_SPELLING = 0.88
 #: What ends a whole side, with all that is said of it.
 _BREAKS = _CONTRAST | {",", "and", "than", "is", "are", "does", "do", "beat", "beats"}
 #: What a side may begin with: `KL in the loss vs in the reward`.
 _OPENS = frozenset({"with", "in", "at", "on", "for", "under", "using"})
-_NAME = re.compile(r"[^\W\d_][\w+-]*|\d[\w.+-]*[^\W\d_][\w.+-]*")
+_NAME = re.compile(r"[^\W\d_](?:[\w+-]|\.(?=\w))*|\d[\w.+-]*[^\W\d_][\w.+-]*")
 
 
 def refuse_numbers(
@@ -42,7 +48,7 @@ def refuse_numbers(
         if unit in units:
             continue
         counted = is_subject(unit) and place + 1 not in parsed.covered
-        said = " ".join(parsed.spelled[place : place + (2 if counted else 1)])
+        said = " ".join(parsed.spelled[_start(parsed, place) : place + (2 if counted else 1)])
         held = (named.factor for named in parsed.fixed)
         about = ", ".join((*parsed.factors, *held, *paths))
         raise Refusal(
@@ -50,6 +56,21 @@ def refuse_numbers(
             f"nothing in it takes the number {said!r} (it is about {about or 'no factor'})",
             "say which setting it belongs to, as in 'group size 16', or leave it out",
         )
+
+
+def _start(parsed: ParsedTopic, place: int) -> int:
+    """Where the words begin that say what a number is of, so that it is refused by its name: over
+    the numbers that it is listed with."""
+    while place and (parsed.words[place - 1] in _LISTED or number(parsed.words[place - 1])):
+        place -= 1
+    start = place
+    while start and place - start < _WORDS:
+        if parsed.words[start - 1] in _BREAKS or start - 1 in parsed.covered | parsed.numbers:
+            break
+        start -= 1
+    while start < place and not is_subject(parsed.words[start]):
+        start += 1
+    return start
 
 
 def refuse_names(parsed: ParsedTopic, left: str) -> None:
@@ -101,8 +122,17 @@ def refuse_sides(parsed: ParsedTopic) -> None:
 def _is_understood(parsed: ParsedTopic, side: Sequence[int], *, strict: bool) -> bool:
     if any(is_strange(parsed, p) for p in side):
         return False
-    taken = [p for p in side if p in parsed.covered or p in parsed.numbers]
+    wide = (
+        p for place in (min(side, default=0), max(side, default=0)) for p in _beside(parsed, place)
+    )
+    taken = [p for p in (*side, *wide) if p in parsed.covered or p in parsed.numbers]
     return bool(taken) or not strict
+
+
+def _beside(parsed: ParsedTopic, place: int) -> list[int]:
+    """A side with all that is said of it: `DPO on pairs from the policy itself`."""
+    before = _run(parsed, place, -1, _BREAKS)
+    return [*before, *_run(parsed, place, 1, _BREAKS)]
 
 
 def is_strange(parsed: ParsedTopic, place: int) -> bool:
@@ -111,7 +141,13 @@ def is_strange(parsed: ParsedTopic, place: int) -> bool:
     if place in parsed.covered or not is_subject(word) or len(word) == 1:
         return False
     owns = parsed.spelled[place].lower().endswith("'s")  # Schulman's k3
-    return not owns and word not in FIELD and word not in UNITS
+    return not owns and word not in FIELD and word not in UNITS and not _is_misspelt(word)
+
+
+@cache
+def _is_misspelt(word: str) -> bool:
+    """Whether it is a word without a meaning of its own, but for a letter."""
+    return len(word) > 4 and bool(closest(word, STOP | FIELD, cutoff=_SPELLING))
 
 
 def _refuse_alike(

@@ -9,6 +9,7 @@ vs group`), and a contrast may leave out what its sides share (`forward vs rever
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from autoresearch.catalogue import FACTORS
 from autoresearch.catalogue.factor import phrases
@@ -38,6 +39,7 @@ _APART_FROM_NUMBER = _APART | {"with", "at", "under", "using", "after", "when"}
 #: What may stand between a factor and the bare value of a level.
 #: Behind these a number with a word of its own is no further level: `16 and 37 parsnips`.
 _WEAK_JOINS = frozenset({"and", ","})
+_COMPARES = frozenset({"vs", "versus", "or", "than", "to", "against"})
 _SKIP = LIST | frozenset(
     {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on", "beat", "beats"}
 )
@@ -71,13 +73,30 @@ def number_owners(
         if number(word) is None or place in covered or place in measured or not numeric:
             continue
         before = text[place - 1] if place else "is"
-        stands = place - 1 in covered or before in _BEFORE or number(before) is not None
+        stands = place - 1 in covered or not _is_strange(before)
         if not stands and not any(m.start == place + 1 for m in numeric):
             continue
         owner = _owner(text, numeric, covered, found, place)
         if owner:
             found[place] = owner
-    return found
+    return found or _lone_list(text, numeric, covered)
+
+
+def _lone_list(
+    text: Sequence[str], numeric: Sequence[Mention], covered: Set[int]
+) -> dict[int, str]:
+    """`the best rank for RL out of 1, 4 and 16`: the one list of a topic belongs to its one factor,
+    wherever it stands."""
+    names = {m.alias.factor for m in numeric}
+    places = [p for p, word in enumerate(text) if number(word) is not None and p not in covered]
+    listed = len(places) > 1 and all(
+        all(word in LIST for word in text[one + 1 : other]) for one, other in pairwise(places)
+    )
+    if len(names) != 1 or not listed:
+        return {}
+    (factor,) = names
+    unit = _unit_behind(text, places[0])
+    return {} if unit in UNITS - _units(factor) else dict.fromkeys(places, factor)
 
 
 def _owner(
@@ -139,6 +158,8 @@ def _stands_by(
     while back >= 0 and back not in covered and back not in found:
         back -= 1
     between = text[back + 1 : place]
+    if len(between) > 1 and between[-1] in _APART_FROM_NUMBER and between[-2] in _COMPARES:
+        between = between[:-1]  # `at 0.1 rather than at 1`
     apart = _APART if back in covered else _APART_FROM_NUMBER
     return not any(word in apart or _is_strange(word) for word in between)
 

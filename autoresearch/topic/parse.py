@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from autoresearch.catalogue import FACTORS
 from autoresearch.study.plan import Direction
-from autoresearch.topic.aliases import Alias, Mention, find_mentions
+from autoresearch.topic.aliases import Alias, Mention, aliases, find_mentions
 from autoresearch.topic.levels import LIST, Spoken, left_out, number_owners, spoken_levels
 from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
@@ -23,6 +23,7 @@ _ARTICLES = frozenset({"a", "an", "the", "of"})
 _CONTRAST = LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
 _JOINS = frozenset({",", "and"})
 _NOISE = "replicate"
+_REWARDS = "reward_shaping"
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 #: `with or without KL`: both are asked about.
 _BOTH = frozenset({"or", "and", "vs", "versus"})
@@ -89,7 +90,10 @@ def parse(topic: str) -> ParsedTopic:
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
-    metric = next((m for m in mentions if m.alias.metric), None)
+    of_rewards = {"reward/mean"} if _REWARDS in strong else set()  # `as the training reward`
+    metric = next(
+        (m for m in mentions if m.alias.metric and m.alias.metric not in of_rewards), None
+    )
     meant = owners + [m for m in mentions if _is_meant(m, strong, presets)]
     spans = [*((m.start, m.end) for m in meant), *((s.start, s.end) for s in spoken)]
     covered = {place for start, end in spans for place in range(start, end)}
@@ -215,6 +219,8 @@ def _said(
         *((s.start, s.level) for s in spoken if s.factor == name),
         *((place, number(text[place])) for place, owner in numbers.items() if owner == name),
     ]
+    if given:
+        given += [(m.start, level) for m in mine if (level := _as_level(m, text)) is not None]
     given.sort(key=lambda pair: pair[0])
     levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
     own = {i for m in mine for i in range(m.start, m.end)}
@@ -229,6 +235,26 @@ def _said(
     both = len(levels) == 1 and first > 1 and text[first - 2] == "with" and before in _BOTH
     named = Named(name, levels, control, direction, " ".join(mine[0].alias.words))
     return _Said(named, first, before in _CUES, before in _JOINS, both)
+
+
+def _as_level(mention: Mention, text: Sequence[str]) -> JsonValue:
+    """`batch std or group std`: a factor's name that is one of its levels' too, beside others."""
+    beside = {
+        *text[max(mention.start - 1, 0) : mention.start],
+        *text[mention.end : mention.end + 1],
+    }
+    if mention.alias.level is not None or not beside & LIST:
+        return None
+    return next(
+        (
+            each.level
+            for each in aliases()
+            if each.factor == mention.alias.factor
+            and each.weak
+            and each.words == mention.alias.words
+        ),
+        None,
+    )
 
 
 def _cued_on(said: Sequence[_Said]) -> list[_Said]:

@@ -7,6 +7,7 @@ from contextlib import closing
 from autoresearch.catalogue import FACTORS
 from autoresearch.playbook import Playbook
 from autoresearch.topic.aliases import vocabulary
+from autoresearch.topic.field import FIELD
 from autoresearch.topic.parse import ParsedTopic
 from autoresearch.topic.words import find, is_subject, words
 from swarm.errors import Refusal, closest
@@ -99,7 +100,7 @@ def _shares(parsed: ParsedTopic, playbook: Playbook) -> bool:
 def _refuse_everyday(parsed: ParsedTopic, playbooks: Sequence[Playbook]) -> None:
     """Refuse `temperature in Rome`: one everyday word, nothing of the field, unknown words."""
     subject = _subject(parsed.words)
-    known = [w for w in subject if w in vocabulary() or w in _FIELD]
+    known = [w for w in subject if w in vocabulary() or w in FIELD]
     everyday = all(word in _EVERYDAY for word in known)
     if parsed.factors and everyday and len(known) < len(subject) and not parsed.algorithm:
         said = parsed.treatments[0].words

@@ -45,6 +45,13 @@ _LABELLED = re.compile(r"\btreatment\b", re.IGNORECASE)
 _LABEL = re.compile(r"\b(?:baseline|control|treatment)\b\s*[:=]?", re.IGNORECASE)
 #: A bracket that says what a setting is taken from: `lr in [1e-5, 1e-4]`.
 _FROM_LIST = re.compile(r"\b(?:in|over|across|from)\s*(?=[\[{(])")
+#: Not REINFORCE++, nor what one reinforces.
+_REINFORCE = re.compile(
+    r"\b(?:(?:vanilla|plain)\s)?(?:REINFORCE|[Rr]einforce)\b(?!\+\+|[-_\s]?(?:pp|plus))"
+)
+_BASELINE = re.compile(r"\bbaselines?\b", re.IGNORECASE)
+#: `better then 2` is `than`.
+_THEN = re.compile(r"(?<=\w)\sthen\s(?=[\d.])", re.IGNORECASE)
 _BREAKS = re.compile(r"[;:?!]")
 #: What arms have in common whatever is asked, and the factors under which they do not.
 _UNEQUAL = {
@@ -71,15 +78,24 @@ def read(topic: str, *, own: bool = False) -> Reading:
     value that the trainer does not have. A playbook's `own` topic may speak of anything."""
     refuse_other_language(topic)
     plain = _VERSUS.sub(" vs ", numbers_plainly(_without_labels(topic)))
+    plain = _THEN.sub(" than ", plain)
     text = Text(in_own_words(plain))
     paths, found = tuple(paths_named(text)), things(text)
     if not own:
+        _take_reinforce(text)
         refuse_absent(text)
     course = circumstances(text)
     left = _BREAKS.sub(" , ", _FROM_LIST.sub(" ", text.left).strip(" ?!.;:"))
     left = _SPOKEN_NUMBER.sub(lambda m: str(NUMBER_WORDS[m[1].lower()]), left)
     taken = len(words(text.whole)) - len(words(text.left))
     return Reading(found, course, paths, parse(left), left, taken)
+
+
+def _take_reinforce(text: Text) -> None:
+    """REINFORCE beside baselines is what they are baselines of."""
+    if _BASELINE.search(text.left):
+        for match in list(_REINFORCE.finditer(text.left)):
+            text.blank(*match.span())
 
 
 def _without_labels(topic: str) -> str:
@@ -89,9 +105,11 @@ def _without_labels(topic: str) -> str:
     return _LABEL.sub(" , ", topic) if _LABELLED.search(topic) else topic
 
 
-def judged(reading: Reading, units: Collection[str] = ()) -> tuple[str, ...]:
+def judged(
+    reading: Reading, units: Collection[str] = (), *, compared: bool = False
+) -> tuple[str, ...]:
     """The words of a topic that nobody took. `units` are words behind a number that a parameter of
-    a playbook takes.
+    a playbook takes; `compared` is whether options say what is compared.
 
     Raises Refusal for a number, a name or a side of a comparison that nobody takes, and where what
     nobody takes outweighs the rest.
@@ -100,7 +118,8 @@ def judged(reading: Reading, units: Collection[str] = ()) -> tuple[str, ...]:
     _refuse_unequal(reading.circumstances, parsed)
     refuse_names(parsed, reading.left)
     refuse_numbers(parsed, units, [named.path for named in reading.paths])
-    refuse_sides(parsed)
+    if not compared:
+        refuse_sides(parsed)
     unused = tuple(not_used(parsed))
     refuse_outweighed(parsed, unused, reading.taken)
     return unused

@@ -20,6 +20,7 @@ _NOT_SPACED = frozenset({"kl_penalty", "warmup_steps", "num_warmup_steps", "max_
 _AND = r"\s*(?:[,|/]|\bvs\.?|\bversus\b|\bor\b|\band\b|\bagainst\b|\bto\b)\s*"
 _VALUE = r"[\"'“”]?(?P<value>[A-Za-z_][\w-]*|\d[\w.]*)[\"'“”]?"
 _FIRST, _NEXT = re.compile(rf"\s*{_VALUE}"), re.compile(rf"{_AND}{_VALUE}")
+_NUMBERED = re.compile(r"\s*[=:]?\s*\d")
 #: Behind a key: more values than one.
 _SEVERAL = re.compile(r"\b(?:vs|versus|or|against|than)\b|[,/]\s*[\d.]")
 #: verl's two switches side by side ask where the KL stands.
@@ -42,7 +43,7 @@ def _spaced(name: str) -> str:
     free = bool(KEYS[name].absent) or said not in _catalogue()
     apart = "_" in name and name not in _NOT_SPACED and free
     in_words = r"[-\s]".join(map(re.escape, name.split("_")))
-    follows = r"(?=\s*=|\s*:?\s+(?:\d|true\b|false\b|[a-z_-]+\s+(?:vs|versus|or)\b))"
+    follows = r"(?=\s*=|\s*:?\s+(?:of\s+)?(?:\d|true\b|false\b|[a-z_-]+\s+(?:vs|versus|or)\b))"
     return re.escape(name) + (rf"|{in_words}{follows}" if apart else "")
 
 
@@ -64,7 +65,13 @@ _TWICE = re.compile(
     r"(?P<path>(?<![\w.])[a-z_]+(?:\.[a-z_]+)+)(?P<value>\s*[=:]?\s*[^\s,]+(?:\s+(?:vs\.?|versus|or|and)\s+|,\s*))"
     r"(?P=path)(?![\w.])\s*[=:]?\s*"
 )
-#: DAPO's soft penalty, where no number says otherwise.
+#: DAPO's soft penalty over a part of the budget: `over the last 20% of the budget`.
+_OVERLONG_SHARE = re.compile(
+    r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|shaping)\s(?:over|in|on|within|for)\s"
+    r"(?:the\s)?(?:last\s)?(?P<share>\d+)%(?:\sof\s(?:the\s)?(?:\w+\s)?(?:budget|tokens|length))?",
+    re.IGNORECASE,
+)
+#: The same, where no number says otherwise.
 _OVERLONG = re.compile(
     r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|(?:reward\s)?shaping|reward)"
     r"(?:\s+on\s+(?:or|vs\.?|versus|and)\s+off)?(?!\s*[=:]?\s*\d)",
@@ -76,6 +83,7 @@ def in_own_words(topic: str) -> str:
     """The topic with the settings of other trainers in the catalogue's words. Raises Refusal for a
     setting or a value that has no counterpart."""
     topic = _PLACES.sub(lambda m: f"{_PLACE_OF[m[1].lower()]} vs {_PLACE_OF[m[2].lower()]}", topic)
+    topic = _OVERLONG_SHARE.sub(_share, topic)
     topic = _OVERLONG.sub(_penalty, topic)
     if _DPO.search(topic) and not _OTHERS.search(topic):
         topic = _BETA.sub("algorithm.beta", topic)
@@ -97,6 +105,10 @@ def in_own_words(topic: str) -> str:
     while (named_once := _TWICE.sub(r"\g<path>\g<value>", said)) != said:
         said = named_once
     return said
+
+
+def _share(match: re.Match[str]) -> str:
+    return f"algorithm.overlong_buffer {int(match['share']) / 100:g}"
 
 
 def _penalty(match: re.Match[str]) -> str:
@@ -126,6 +138,8 @@ def _values(name: str, key: Key, text: str, *, assigned: bool) -> str:
         if value not in key.values:
             if (pattern is _FIRST and not assigned) or not is_subject(value):
                 break
+            if pattern is _NEXT and _NUMBERED.match(text, match.end()):
+                break  # the next setting, with a value of its own
             known = ", ".join(v for v, words_ in key.values.items() if words_)
             raise Refusal("topic", f"{value!r} is no value of {name} here", f"known: {known}")
         meaning = _meaning(name, key, value, meanings)

@@ -37,6 +37,20 @@ _TIMES_TEN = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?[x×*·]\s?10\^?([-+−]?\
 _THOUSANDS = re.compile(
     r"(?<![\w.,])[1-9],\d00(?![\w.,]\d)|(?<![\w.,])[1248],(?:024|048|096|192)\b"
 )
+_TENS = {
+    word: 10 * (at + 2)
+    for at, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+    )
+}
+_ONES = {
+    word: at + 1
+    for at, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    )
+}
+#: `twenty five` and `thirty`, which people write for numbers of steps and seeds.
+_SPOKEN_TENS = re.compile(rf"\b({'|'.join(_TENS)})(?:[-\s]({'|'.join(_ONES)}))?\b", re.IGNORECASE)
 _PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s%")
 _SPELLING = re.compile(r"(?<=[a-z]{4})i[sz](?:ation|e|er|ed|es|ing)$")
 
@@ -49,7 +63,7 @@ more most much my need needed needs no not of on one only optimal or our over pi
 setting should show small smaller so than that the their them there these they this to too under up
 use used useful using value values versus vs want was we well what when where whether which while
 who why will with without work works worse worth would x you your beat beats outperform outperforms
-against equal really actually also enough final et al per se please
+until till whichever against equal really actually also enough final et al per se please
 """
 #: Function words and words that any question may hold: they carry no subject.
 STOP = frozenset([*_STOP_TEXT.split(), ","])
@@ -80,11 +94,16 @@ def numbers_plainly(text: str) -> str:
     is 1024, `2^4` is
     16. A list without spaces (`64,128,256`) stays a list."""
     text = _DOTS.sub(" to ", text)
+    text = _SPOKEN_TENS.sub(_ten, text)
     text = _SUPERSCRIPT.sub(lambda m: "^" + m[0].translate(_RAISED), text)
     text = _TIMES_TEN.sub(lambda m: f"{m[1]}e{m[2].replace('−', '-')}", text)
     text = _POWER.sub(lambda m: str(int(m[1]) ** int(m[2])), text)
     text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
     return _PERCENT.sub(r"\1%", text)
+
+
+def _ten(match: re.Match[str]) -> str:
+    return str(_TENS[match[1].lower()] + _ONES.get((match[2] or "").lower(), 0))
 
 
 def canonical(word: str) -> str:
