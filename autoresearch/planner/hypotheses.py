@@ -40,12 +40,13 @@ def measure(playbook: Playbook, named_metric: str | None) -> Measure:
 def fill(
     playbook: Playbook, treatments: Sequence[Treatment], arms: Sequence[Arm], asked: Measure
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses whose arms are in the plan; one for each arm against the control if none is.
+    """The playbook's hypotheses, where the levels are those that they were written for; else one for
+    each arm against the control, so that no arm is trained and never judged.
 
     A level that the topic claims to be better replaces the playbook's direction.
     """
     listed = playbook.hypotheses or (PlaybookHypothesis(),)
-    if asked.metric.name != playbook.primary.metric:
+    if asked.metric.name != playbook.primary.metric or not _as_written(playbook, treatments):
         listed = (PlaybookHypothesis(),)
     pairs = _pairs(listed, treatments, arms) or _pairs((PlaybookHypothesis(),), treatments, arms)
     claimed = [t for t in treatments if t.direction]
@@ -59,6 +60,20 @@ def fill(
         _hypothesis(f"H{i}", spec, arm, versus, treatments, asked)
         for i, (spec, arm, versus) in enumerate(pairs, start=1)
     )
+
+
+def _as_written(playbook: Playbook, treatments: Sequence[Treatment]) -> bool:
+    """Whether each factor has the control that the playbook names, and no level that the playbook
+    does not."""
+    for t in treatments:
+        listed = next((each for each in playbook.factors if each.name == t.name), None)
+        if listed is None:
+            continue
+        levels = [t.factor.check(level) for level in listed.levels or t.factor.levels]
+        control = levels[0] if listed.control is None else t.factor.check(listed.control)
+        if t.control != control or not set(t.levels) <= set(levels):
+            return False
+    return True
 
 
 def _pairs(
