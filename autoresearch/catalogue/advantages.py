@@ -96,7 +96,7 @@ FACTORS = (
         words=dict.fromkeys(RL_PRESETS, ""),
         hints={
             **{name: name.replace("_", " ") for name in RL_PRESETS if name != "default"},
-            "grpo": "grpo, group relative policy optimization, vanilla grpo, plain grpo, standard grpo",
+            "grpo": "grpo, group relative policy optimization, online grpo, vanilla grpo, plain grpo, standard grpo",
             "dr_grpo": "dr grpo, drgrpo, grpo done right, doctor grpo",
             "dapo": "dapo",
             "gspo": "gspo, group sequence policy optimization",
@@ -106,7 +106,7 @@ FACTORS = (
             "reinforce_pp": "reinforce++, reinforce pp, reinforce plus plus, rpp, reinforce plusplus",
             "ppo": "ppo, proximal policy optimization, ppo clip, ppo with gae, gae ppo, ppo gae, gae",
             "maxrl": "maxrl, max rl",
-            "dpo": "dpo, online dpo, direct preference optimization",
+            "dpo": "dpo, online dpo, on policy dpo, direct preference optimization",
             "default": "default recipe, default algorithm, the default, the recipe",
         },
         expected="Near ties; normalising over the batch is reported as more stable.",

@@ -93,12 +93,18 @@ FACTORS = (
         sets=("policy.kind", "optim.lr"),
         levels=("lora", "full"),
         aliases="""
-            full weights, full fine tuning, full finetuning, full fine tune, full parameter,
-            full ft, fft, full rank training, lora or full, lora without regret, full rank,
-            full parameter training, full parameter fine tuning, full model, all weights,
-            all parameters, training all weights, full weight training, full model training,
-            full rl, full tuning, full update, full parameter finetuning, full weight
+            lora or full, lora without regret, lora or full weights, lora or full finetuning,
+            lora or full fine tuning
         """,
+        words={
+            "full": """
+                full weights, full fine tuning, full finetuning, full fine tune, full parameter,
+                full ft, fft, full rank training, full rank, full parameter training,
+                full parameter fine tuning, full model, all weights, all parameters,
+                training all weights, full weight training, full model training, full rl,
+                full tuning, full update, full parameter finetuning, full weight, full finetune
+            """
+        },
         hints={"lora": "lora, adapter, adapters, low rank", "full": "full"},
         values={
             "lora": {"policy.kind": "lora", "optim.lr": 1e-3},

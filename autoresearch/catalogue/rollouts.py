@@ -196,7 +196,7 @@ FACTORS = (
         aliases="""
             curriculum, curriculum learning, prompt order, data order, order of the prompts,
             order of prompts,
-            easy to hard, easy prompts first, ordering prompts, adaptive difficulty, prompt ordering,
+            ordering prompts, adaptive difficulty, prompt ordering,
             ordering of prompts, ordering of the prompts, order of the data, data ordering,
             difficulty curriculum, curricula, prompt curriculum, sampling of prompts
         """,
@@ -208,7 +208,7 @@ FACTORS = (
                 shuffled order, mixed order
             """,
             "easy_first": """
-                easy first, easy to hard order, easy to hard curriculum, easy examples first,
+                easy first, easy to hard, easy prompts first, easy to hard order, easy to hard curriculum, easy examples first,
                 easiest first, easy problems first, easy questions first, easy prompts first,
                 sorted by difficulty, easier first, from easy to hard
             """,

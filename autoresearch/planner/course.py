@@ -55,6 +55,9 @@ def course(reading: Reading, options: StartOptions) -> Course:
     found.notes += [
         f"the trainer is swarm; {library} is not used" for library in dict.fromkeys(named.libraries)
     ]
+    found.notes += [
+        f"taken for what happened, not for a setting: {t}" for t in reading.circumstances.told
+    ]
     if named.cited:
         found.notes.append(f"not read: {', '.join(named.cited)}")
     said = reading.circumstances

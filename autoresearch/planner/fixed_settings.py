@@ -56,9 +56,17 @@ def fix_settings(
     fixed: dict[str, JsonValue] = {"model.ref": intent.model or playbook.model}
     fixed |= substitute({**playbook.train, **profile.train}, _parameters(playbook, intent))
     held = {**_lengths(playbook, fixed, intent), **_held(intent, treatments)}
+    follow = {path for path in (_EVERY, _SAVED) if path in held} if intent.steps else set()
+    follow -= {_EVERY} if intent.eval_every else set()
+    said = {path: value for path, value in held.items() if path not in follow}
     fixed |= held
     fixed |= intent.set
-    notes = [f"held fixed as the topic says: {listed(held)}"] if held else []
+    notes = [f"held fixed as the topic says: {listed(said)}"] if said else []
+    notes += (
+        [f"follows from the steps: {listed({p: held[p] for p in held if p in follow})}"]
+        if follow
+        else []
+    )
     notes += [
         f"--set {path}={intent.set[path]} wins over the topic's {value}"
         for path, value in held.items()

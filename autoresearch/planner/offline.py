@@ -219,7 +219,18 @@ def _playbook(reading: Reading, question: Question) -> tuple[Playbook, list[str]
     infos = library.infos()
     playbook = playbook_for(parsed, [info.playbook for info in infos if info.playbook])
     broken = [f"left out: {info.problem}" for info in infos if info.problem]
+    if _asks_less(playbook, parsed):
+        return checked(library, SWEEP), broken
     return checked(library, playbook.id), broken
+
+
+def _asks_less(playbook: Playbook, parsed: ParsedTopic) -> bool:
+    """Whether the topic gives the levels of one factor, and the playbook would cross them with
+    another that it does not name."""
+    named = {each.factor: each for each in (*parsed.treatments, *parsed.fixed)}
+    own = {listed.name for listed in playbook.factors}
+    given = any(len(each.levels) > 1 for each in parsed.treatments if each.factor in own)
+    return given and bool(own - named.keys())
 
 
 def _metric(playbook: Playbook, parsed: ParsedTopic) -> str | None:

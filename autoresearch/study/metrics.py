@@ -69,7 +69,14 @@ _TESTED = (
         None,
         1.0,
         0.8,
-        aliases=("answer length", "response length", "completion length", "output length"),
+        aliases=(
+            *("answer length", "response length", "completion length", "output length"),
+            *("length of answers", "length of responses", "length of completions"),
+            *("shorter answers", "longer answers", "shorter responses", "longer responses"),
+            *("answers shorter", "answers longer", "responses shorter", "responses longer"),
+            *("answers get shorter", "answers get longer", "responses get longer"),
+            *("responses get shorter", "verbosity", "shorter completions", "longer completions"),
+        ),
     ),
     Metric(
         "completions/mean_length_wrong",

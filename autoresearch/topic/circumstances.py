@@ -4,9 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autoresearch.topic.aliases import vocabulary
 from autoresearch.topic.measured import Measured, measured
 from autoresearch.topic.quantities import N, amount, one_of, single, whole
 from autoresearch.topic.stretches import Text, phrase
+from autoresearch.topic.words import words
 from swarm.errors import Refusal
 
 _SEEDS = phrase(
@@ -27,6 +29,15 @@ _STEPS = phrase(
     rf"(?!\s(?:of\s(?:{_OF_FACTORS})|{_OF_FACTORS}))"
     r"(?:\s(?:each|long|in\sall|total))?"
     rf"|(?:max_|total_|train(?:ing)?_|num_|number\sof\s)?steps\s?[=:]?\s?(?P<m>{N})"
+)
+#: When something happened in other runs.
+_STORY = phrase(
+    r"(?:collaps|diverg|crash|fail|appear|plateau|blow|blew|degrad|stall|spik|drop|forget|explod|saturat|overfit)\w*"
+    rf"(?:\s(?!with|if|when|for|in\b)\w+){{0,3}}?\s(?:after|at|around|by|near|past|within|before)\s(?:about\s|around\s|roughly\s|step\s|~\s?)*"
+    rf"{N}(?:\s(?:training\s|rl\s)?steps)?"
+)
+_PER_RUN = phrase(
+    rf"{N}[-\s]?{r'(?:sec(?:ond)?s?|min(?:ute)?s?|hours?|hrs?|h)'}\s(?:per|a|each|an?)\s?(?:run|arm|trial|seed|job)?"
 )
 #: Several lengths: `100 vs 400 steps`.
 _LENGTHS = phrase(
@@ -65,7 +76,7 @@ _ALIKE = phrase(
     r"(?:(?:at|for|under|with|given|by)\s)?(?:an?\s|the\s)?(?:equal|same|matched|identical|fixed|constant)\s"
     r"(?:(?:total\s|overall\s)?number\sof\s|(?:total|training|policy)\s)?"
     r"(?P<what>steps|optimi[sz]er\ssteps|gradient\ssteps|rollouts|samples|completions|episodes|generations|updates|prompts|data|seeds)"
-    r"(?:\sper\s(?:batch|step))?"
+    r"(?:\sper\s(?:batch|step))?(?!\s*\(?\s*\d|\s(?:of\s)?\d|\sper\s(?:batch|step)\s*\(?\d)"
 )
 _EPOCHS = phrase(
     rf"(?:(?:for|after|in|over)\s)?(?P<n>{N})\s(?:full\s|data(?:set)?\s|training\s)?epochs?(?!\s(?:per|a|over|on)\s(?:a\s|each\s|one\s)?batch)"
@@ -93,7 +104,8 @@ _PRECISION = phrase(
 @dataclass
 class Circumstances:
     """What a topic says of how a study runs. `max_tokens` is the length of answers, `precisions`
-    those that are named, `equal` what arms are said to have in common."""
+    those that are named, `equal` what arms are said to have in common, `told` what is said to have
+    happened elsewhere."""
 
     measured: Measured = field(default_factory=Measured)
     seeds: int | None = None
@@ -103,6 +115,7 @@ class Circumstances:
     max_tokens: int | None = None
     precisions: tuple[str, ...] = ()
     equal: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
 
 
 def circumstances(text: Text) -> Circumstances:
@@ -112,6 +125,7 @@ def circumstances(text: Text) -> Circumstances:
     found = Circumstances()
     found.equal = _alike(text)
     found.measured = measured(text)
+    found.told = _take_stories(text)
     found.budget_seconds = _budget(text)
     found.seeds = one_of(text, _SEEDS, "seeds", whole)
     found.seed = _seed(text)
@@ -128,6 +142,11 @@ def circumstances(text: Text) -> Circumstances:
     if found.seeds is not None and found.seeds < 2:
         raise Refusal("topic", "one seed shows no spread", "ask for 2 seeds or more")
     return found
+
+
+def _take_stories(text: Text) -> tuple[str, ...]:
+    """What is told of other runs: `they collapse after 150 steps`."""
+    return tuple(" ".join(match[0].split()) for match in text.take(_STORY))
 
 
 def _tokens(said: str) -> int:
@@ -164,7 +183,7 @@ def _steps(text: Text) -> int | None:
     """Steps of training; those of warm-up, SFT or staleness are left to their factors."""
     shared = _STEP_FACTORS.search(text.whole) is not None
     found: dict[int, str] = {}
-    if not shared and (match := _LENGTHS.search(text.left)):
+    if not shared and (match := _LENGTHS.search(text.left)) and not _is_listed(text, match):
         raise Refusal(
             "topic",
             f"it compares lengths of training ({match[0].strip()!r}); a study has one",
@@ -178,12 +197,25 @@ def _steps(text: Text) -> int | None:
     return single(found, "steps")
 
 
+def _is_listed(text: Text, match: re.Match[str]) -> bool:
+    """`group size 4, 100 steps`: the number before the comma is another setting's."""
+    name = re.search(r"([a-z_]+)\s*[=:]?\s*$", text.left[: match.start()], re.IGNORECASE)
+    known = name is not None and set(words(name[1])) <= vocabulary()
+    return known and re.match(rf"{N}\s*,", match[0]) is not None
+
+
 def _budget(text: Text) -> float | None:
     for match in text.take(_GPU_TIME):
         raise Refusal(
             "topic",
             f"it names {match[0].strip()!r}, and a study's budget is time on the clock",
             "say 'within 2 hours', or --budget 2h",
+        )
+    for match in text.take(_PER_RUN):
+        raise Refusal(
+            "topic",
+            f"{match[0].strip()!r}: a budget is of the whole study",
+            "say 'within 2 hours', or --budget 2h; how long a run takes follows from its steps",
         )
     seconds: set[float] = set()
     for match in text.take(_BUDGET):

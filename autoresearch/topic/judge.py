@@ -29,6 +29,7 @@ _LISTED = frozenset({"vs", "versus", "or", "and", ",", "of", "than", "to"})
 _WORDS = 4
 #: How alike a misspelt word must be.
 _SPELLING = 0.88
+_NEAR = 0.75
 #: What ends a whole side, with all that is said of it.
 _BREAKS = _CONTRAST | {",", "and", "than", "is", "are", "does", "do", "beat", "beats"}
 #: What a side may begin with: `KL in the loss vs in the reward`.
@@ -54,7 +55,8 @@ def refuse_numbers(
         raise Refusal(
             "topic",
             f"nothing in it takes the number {said!r} (it is about {about or 'no factor'})",
-            "say which setting it belongs to, as in 'group size 16', or leave it out",
+            _meant(parsed)
+            or "say which setting it belongs to, as in 'group size 16', or leave it out",
         )
 
 
@@ -89,6 +91,15 @@ def refuse_names(parsed: ParsedTopic, left: str) -> None:
         raise Refusal("topic", f"{name!r} names nothing that a study here knows", _SEE)
 
 
+def _meant(parsed: ParsedTopic) -> str:
+    """The word of the catalogue that a word which nobody took is likely to be; empty for none."""
+    for place, word in enumerate(parsed.words):
+        unknown = is_strange(parsed, place) and word not in vocabulary()
+        if unknown and (near := closest(word, vocabulary(), cutoff=_NEAR)):
+            return f"did you mean {near[0]!r} for {parsed.spelled[place]!r}?"
+    return ""
+
+
 def _is_name(word: str) -> bool:
     inner = word[1:].removesuffix("s")
     has_digit = any(letter.isdigit() for letter in word)
@@ -107,7 +118,8 @@ def refuse_sides(parsed: ParsedTopic) -> None:
             if _is_understood(parsed, side, strict=word in _STRICT):
                 continue
             said = " ".join(parsed.spelled[p] for p in sorted(side)) or word
-            raise Refusal("topic", f"one side of its comparison is not understood: {said!r}", _SEE)
+            problem = f"one side of its comparison is not understood: {said!r}"
+            raise Refusal("topic", problem, _meant(parsed) or _SEE)
         _refuse_alike(parsed, left, right, word)
         if not with_or_without:
             _refuse_unlike(

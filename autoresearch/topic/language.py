@@ -5,6 +5,8 @@ Scripts and function words decide: names, numbers, code and Greek letters are ne
 
 import re
 import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
 
 from autoresearch.topic.aliases import find_mentions
 from autoresearch.topic.words import STOP, number, numbers_plainly, words
@@ -68,7 +70,7 @@ def in_english(topic: str) -> str:
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     names = list(dict.fromkeys(str(preset).upper() for preset in presets))
     settings = [m for m in mentions if m.alias.factor not in ("", "algorithm")]
-    levels = " vs ".join(word for word in said if number(word) is not None)
+    levels = " vs ".join(dict.fromkeys(_levels(said)))
     under = f" in {names[0]}" if len(names) == 1 else ""
     if settings:
         name = " ".join(settings[0].alias.words)
@@ -78,6 +80,14 @@ def in_english(topic: str) -> str:
     if levels:
         return f"'SETTING {levels}{under}', as in 'group size 4 vs 16{under}'"
     return f"'is group size 4 better than 16{under}?'"
+
+
+def _levels(said: list[str]) -> Iterator[str]:
+    """Numbers that are not counted in words of another language: `mit 5 Seeds`, `10 Schritte`."""
+    for word, after in pairwise([*said, ","]):
+        counted = after not in (",", "vs", "in", "and", "or") and number(after) is None
+        if number(word) is not None and (not counted or after in _FOREIGN):
+            yield word
 
 
 def _script(letter: str) -> str:

@@ -42,9 +42,10 @@ _WEAK_JOINS = frozenset({"and", ","})
 _COMPARES = frozenset({"vs", "versus", "or", "than", "to", "against"})
 _SKIP = LIST | frozenset(
     {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on", "beat", "beats"}
+    | {"turned", "switched", "turn", "switch", "set", "being", "kept"}
 )
 _WITHOUT = frozenset({"no", "without"})
-_NOTHING = frozenset({"none", "off"})
+_NOTHING = frozenset({"none", "off", "disabled"})
 
 
 @dataclass(frozen=True)
@@ -296,6 +297,14 @@ def _values(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 
+#: Levels that are none of a factor, though they are not called so.
+_RESTS: Mapping[str, JsonValue] = {
+    "clip_higher": 0.2,
+    "curriculum": "uniform",
+    "updates_per_batch": 1,
+}
+
+
 @cache
 def _choices(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
     known = FACTORS[factor]
@@ -313,7 +322,8 @@ def _names(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
 def _off(factor: str) -> JsonValue:
     """The level that means none of a factor; None where there is none."""
     zero = 0.0 if FACTORS[factor].kind == "float" else 0
-    return next((level for level in ("none", zero) if _takes(factor, level)), None)
+    found = next((level for level in ("none", zero) if _takes(factor, level)), None)
+    return _RESTS.get(factor) if found is None else found
 
 
 def _takes(factor: str, level: JsonValue) -> bool:

@@ -12,10 +12,20 @@ _EVERY = phrase(
     rf"every\s(?P<n>{N})\s(?:training\s|optimi[sz]er\s)?steps"
     rf"|(?:eval_(?:every|steps|freq|interval)|test_freq)\s?[=:]?\s?(?P<m>{N})"
 )
+#: What else may be done every so often, and what no study does.
+_OTHER_EVERY = phrase(
+    rf"(?:sav\w*|checkpoint\w*|log\w*|refresh\w*|updat\w*|sync\w*|reset\w*|merg\w*|swap\w*|copy\w*|restart\w*)"
+    rf"(?:\s+\w+){{0,4}}?\s+every\s{N}\s(?:training\s|optimi[sz]er\s)?(?:steps|updates|iterations)"
+)
 _AT_K = phrase(
     r"(?P<how>avg|mean|acc|pass|maj(?:ority)?|cons|best)(?:@|_at_)(?P<k>\d+|k)"
     r"(?:,?\s(?:at|with|and)\s(?:a\s)?(?:sampling\s)?(?:temp(?:erature)?|t)\s?[=:]?\s?(?:of\s)?(?P<t>\d*\.?\d+)"
     r"(?!\s?(?:,|vs|or|and|/)\s?\d))?"
+)
+#: `evaluated with 8 samples per prompt`.
+_EVAL_SAMPLES = phrase(
+    r"(?:evaluat\w*|test(?:ed|ing)?)(?:\s+on)?(?:\s+\w+){0,2}?\s+(?:with|using|over)\s(?P<n>\d+)\s"
+    r"(?:samples|answers|completions|attempts|generations)(?:\s(?:per|for\seach|a|an|each)\s?(?:prompt|problem|question)?)?"
 )
 _EVAL_PROMPTS = phrase(
     r"(?:(?:on|with|over|using)\s)?(?P<n>\d+)\s(?:held[-\s]out|test|eval(?:uation)?|validation)\s"
@@ -29,6 +39,7 @@ _EVAL_TEMPERATURE = phrase(
     r"(?:(?:at|with|and)\s)?(?:eval(?:uation)?|test|validation)[-\s](?:temp(?:erature)?|t)\s?[=:]?\s?(?P<n>\d*\.?\d+)"
     r"|eval\w*\sat\s(?P<d>\d?\.\d+)"
     r"|eval\w*\s(?:at|with)\s(?:a\s)?temp(?:erature)?\s(?:of\s)?(?P<e>\d*\.?\d+)"
+    r"|(?:evaluat\w*|test\w*)(?:\s+on)?(?:\s+\w+){0,2}?\s+(?:at|with)\s(?:an?\s)?temp(?:erature)?\s?[=:]?\s?(?:of\s)?(?P<f>\d*\.?\d+)"
     r"|(?:(?:at|with)\s)?temp(?:erature)?\s?[=:]?\s?(?P<m>\d*\.?\d+)\s(?:at|in|for|during)\s(?:eval\w*|test\w*|validation)"
 )
 _GREEDY = phrase(r"greedy\s(?:eval\w*|decod\w*|test\w*)|eval\w*\sgreed\w+")
@@ -57,6 +68,12 @@ def _every(text: Text) -> tuple[int | None, int | None]:
     """Steps between evaluations, and how many prompts each asks: `eval every 10 steps on 256`."""
     every: dict[int, str] = {}
     prompts: set[int] = set()
+    for match in text.take(_OTHER_EVERY):
+        raise Refusal(
+            "topic",
+            f"{match[0].strip()!r} is no setting of a study",
+            "evaluations come every so many steps: say 'evaluate every 20 steps'",
+        )
     for match in text.take(_EVERY):
         every[whole(match["n"] or match["m"])] = match[0].strip()
         if after := _EVALUATED_ON.match(text.left[match.end() :]):
@@ -85,7 +102,10 @@ def _at_k(text: Text) -> tuple[tuple[tuple[str, int], ...], float | None]:
         found.append((how, int(match["k"])))
         if match["t"]:
             warm[float(match["t"])] = match[0].strip()
+    found += [("avg", int(match["n"])) for match in text.take(_EVAL_SAMPLES)]
     for match in text.take(_EVAL_TEMPERATURE):
-        warm[float(match["n"] or match["m"] or match["e"] or match["d"])] = match[0].strip()
+        warm[float(match["n"] or match["m"] or match["e"] or match["d"] or match["f"])] = match[
+            0
+        ].strip()
     temperature = single(warm, "evaluation temperature")
     return tuple(dict.fromkeys(found)), temperature

@@ -68,8 +68,15 @@ _ABSENT: tuple[tuple[str, str, str], ...] = (
     (
         "which no study measures",
         r"throughput|latency|memory(?:\s(?:use|usage|footprint))?|vram|tokens?\s(?:per|a|/)\s?s(?:ec(?:ond)?)?|"
-        r"(?:wall[-\s]?clock|training|sampling|generation)\s(?:speed|time)|gpu\sutili[sz]ation|mfu|which\sis\sfaster|energy",
+        r"(?:wall[-\s]?clock|training|sampling|generation)\s(?:speed|time)|gpu\sutili[sz]ation|mfu|which\sis\sfaster|energy|sample\sefficiency|area\sunder\s(?:the\s)?(?:learning\s|reward\s)?curve|auc|"
+        r"(?:worst|best)\sseed|best\scheckpoint|(?:time|steps)\sto\s(?:reach|converge|convergence)|number\sof\scollaps\w+(?:\sruns)?|final\sreward|"
+        r"(?:variance|spread)\s(?:across|over|between)\sseeds",
         "hypotheses are on accuracy, rewards, entropy, KL or lengths; reports show time too",
+    ),
+    (
+        "and when a study stops is registered with its profile",
+        r"(?:and\s)?(?:stop\w*\searly|early[-\s]stop\w*|stop\s(?:as\ssoon|once|when|if)\b[\w\s]*)",
+        "take --profile full, which looks at 5, 10 and 15 seeds and stops once it can decide",
     ),
     (
         "which says no value",

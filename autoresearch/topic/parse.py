@@ -14,6 +14,7 @@ from autoresearch.topic.aliases import Alias, Mention, aliases, find_mentions
 from autoresearch.topic.levels import LIST, Spoken, left_out, number_owners, spoken_levels
 from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
+from swarm.errors import Refusal
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
 #: Before a factor without levels it means the level other than the control: `under staleness`.
@@ -27,6 +28,7 @@ _REWARDS = "reward_shaping"
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 #: `with or without KL`: both are asked about.
 _BOTH = frozenset({"or", "and", "vs", "versus"})
+_VERSUS = frozenset({"vs", "versus", "against", "or"})
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     """What is under test, and what is held at one level: behind a cue (`with group size 4`), or
     where something else has several levels or none and this has one."""
     said = _cued_on(sorted(said, key=lambda each: each.first))
+    several = [each for each in said if len(each.named.levels) > 1]
+    said = [_on(each) if several and each.cued and not each.named.levels else each for each in said]
     open_ = [each for each in said if len(each.named.levels) != 1]
     compared = any(len(each.named.levels) > 1 for each in open_)
 
@@ -168,6 +172,13 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     fixed = [each.named for each in said if held(each) and len(said) > 1]
     treatments = [each.without_control() for each in said if each.named not in fixed]
     return (treatments, fixed) if treatments else (fixed, [])
+
+
+def _on(said: "_Said") -> "_Said":
+    """`GRPO vs RLOO with a curriculum`: a factor without a level is held at the one that acts."""
+    known = FACTORS[said.named.factor]
+    acts = tuple(level for level in known.pair if level != known.control)
+    return replace(said, named=replace(said.named, levels=acts))
 
 
 def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
@@ -223,6 +234,15 @@ def _said(
         given += [(m.start, level) for m in mine if (level := _as_level(m, text)) is not None]
     given.sort(key=lambda pair: pair[0])
     levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
+    typed = [place for place, owner in numbers.items() if owner == name]
+    if (
+        len(typed) > 1
+        and len(levels) == 1
+        and any(word in _VERSUS for word in text[min(typed) : max(typed)])
+    ):
+        raise Refusal(
+            "topic", f"both sides of its comparison are {name} {levels[0]}", "name two values"
+        )
     own = {i for m in mine for i in range(m.start, m.end)}
     first = min([m.start for m in mine] + [place for place, _ in given])
     before = _word_before(text, first, own)
@@ -233,6 +253,11 @@ def _said(
         if len(levels) > 1 and _word_before(text, place, own) in _COMPARE:
             control, direction = known.check(level), _direction(text)
     both = len(levels) == 1 and first > 1 and text[first - 2] == "with" and before in _BOTH
+    both = both or (
+        len(levels) == 1
+        and "with" in text[max(first - 3, 0) : first]
+        and "without" in text[first - 1 : first]
+    )
     named = Named(name, levels, control, direction, " ".join(mine[0].alias.words))
     return _Said(named, first, before in _CUES, before in _JOINS, both)
 

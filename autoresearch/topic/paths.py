@@ -7,7 +7,8 @@ from functools import cache
 from autoresearch.topic.stretches import Text
 from autoresearch.topic.words import number
 from swarm.config.base import JsonValue
-from swarm.config.checked import check_path, known_paths
+from swarm.config.checked import check_path, check_value, known_paths
+from swarm.errors import Refusal
 
 _FREE = r"task\.args\.\w+|task\.sources\.\w+\.weight"
 _AND = r"(?:\s*,\s*|\s*/\s*|\s+(?:vs\.?|versus|or|and|than|to|against)\s+|\s+)"
@@ -27,7 +28,7 @@ def paths_named(text: Text) -> list[PathNamed]:
     found: dict[str, tuple[JsonValue, ...]] = {}
     for match in text.take(_pattern()):
         said = re.split(_AND, match["values"].strip()) if match["values"] else []
-        levels = tuple(map(_value, filter(None, said)))
+        levels = tuple(_value(match["path"], each) for each in filter(None, said))
         found[match["path"]] = tuple(dict.fromkeys((*found.get(match["path"], ()), *levels)))
     for match in _UNKNOWN.finditer(text.left):
         check_path(match[0], "topic")
@@ -54,9 +55,21 @@ def _pattern() -> re.Pattern[str]:
     )
 
 
-def _value(said: str) -> JsonValue:
+@cache
+def _may_be_zero(path: str) -> bool:
+    try:
+        check_value(path, 0, "topic")
+    except Refusal:
+        return False
+    return True
+
+
+def _value(path: str, said: str) -> JsonValue:
+    """A value; `none` of a number that may be 0 is 0."""
     known = {"true": True, "false": False, "null": None}
     said = said.strip().strip(".,;?!")
+    if said in ("none", "off") and _may_be_zero(path):
+        return 0
     if said in known:
         return known[said]
     read = number(said.lower())

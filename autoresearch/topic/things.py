@@ -82,10 +82,61 @@ _TASKS = rf"{_TASK_NAMES}(?:\s?(?:,|and|or|vs\.?|versus)\s?(?:the\s)?{_TASK_NAME
 _TASK = phrase(
     rf"(?:(?:on|for|with)\s)?(?:the\s)?(?P<task>{_TASKS})\stasks?"
     rf"|(?:on|for)\s(?:the\s)?(?P<alone>{_TASKS})"
-    r"(?=\s*(?:$|[,.;:?!)]|with|at|using|in|and|for|over|after|within|under|by))"
+    r"(?=\s*(?:$|[,.;:?!)]|(?:with|at|using|in|and|for|over|after|within|under|by|every|while|when|before|"
+    r"to|does|do|is|vs|versus|from|then|as|or)\b))"
+    rf"|(?P<measured>(?:report|held[-\s]out|test\sset|eval\sset|validation\sset)\s(?:on\s)?{_TASKS})"
+    rf"|(?P<data>{_TASK_NAMES})(?=\s(?:accuracy|data|problems|prompts|rows|questions)\b)"
     rf"|(?P<sides>{_TASK_NAMES}\s(?:vs\.?|versus)\s{_TASK_NAMES})"
 )
 
+
+_SAID = ("task", "alone", "sides", "measured", "data")
+#: A task's name where nobody took it: `the sort`, `report sort`.
+_TASK_LEFT = re.compile(
+    rf"(?:\b(?:on|for|report|train|trained|test|tested|set|task|held[-\s]out)\s+)(?P<name>{_TASK_NAMES})\b"
+    r"(?!\s+of\b)",
+    re.IGNORECASE,
+)
+#: Data by a name that is none here: `train on add, test on sort`.
+_DATA_LEFT = re.compile(
+    r"\b(?:train(?:ed|ing)?|test(?:ed|ing)?|evaluat(?:e|ed|ing)|finetun(?:e|ed|ing))\son\s"
+    r"(?P<name>[a-z][\w-]*)(?=\s*(?:$|[,.;:?!]|and\b|vs\b|with\b))",
+    re.IGNORECASE,
+)
+_NO_NAMES = frozenset(
+    [
+        "it",
+        "them",
+        "that",
+        "this",
+        "these",
+        "those",
+        "everything",
+        "all",
+        "each",
+        "both",
+        "policy",
+        "policies",
+        "own",
+        "my",
+        "our",
+        "fresh",
+        "stale",
+        "old",
+        "new",
+        "rewards",
+        "prompts",
+        "data",
+        "rows",
+        "answers",
+        "rollouts",
+        "gpu",
+        "gpus",
+        "cpu",
+        "one",
+        "two",
+    ]
+)
 
 #: What a topic cites: nothing of it is read.
 _CITED = re.compile(
@@ -137,11 +188,19 @@ def things(text: Text) -> Things:
         named += [match[0].strip() for match in text.take(pattern)]
     asked: list[str] = []
     for match in text.take(_TASK):
-        said = match["task"] or match["alone"] or match["sides"]
-        held_out = _EVALUATED.search(text.before(match))
+        said = next(filter(None, (match[name] for name in _SAID)))
+        held_out = match["measured"] or _EVALUATED.search(text.before(match))
         (tested if held_out else asked).extend(
             name.lower() for name in re.findall(_TASK_NAMES, said, re.IGNORECASE)
         )
+    for pattern in (_TASK_LEFT, _DATA_LEFT):
+        for match in pattern.finditer(text.left):
+            if match["name"].lower() not in _NO_NAMES:
+                raise Refusal(
+                    "topic",
+                    f"{match[0].strip()!r} names data that no part of the study takes",
+                    "say 'on the sort task' or 'evaluated on sort', or give files: --task, --eval",
+                )
     for match in text.take(_COMPARED):
         raise Refusal(
             "topic",

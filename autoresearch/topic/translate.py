@@ -20,6 +20,8 @@ _NOT_SPACED = frozenset({"kl_penalty", "warmup_steps", "num_warmup_steps", "max_
 _AND = r"\s*(?:[,|/]|\bvs\.?|\bversus\b|\bor\b|\band\b|\bagainst\b|\bto\b)\s*"
 _VALUE = r"[\"'“”]?(?P<value>[A-Za-z_][\w-]*|\d[\w.]*)[\"'“”]?"
 _FIRST, _NEXT = re.compile(rf"\s*{_VALUE}"), re.compile(rf"{_AND}{_VALUE}")
+#: `epsilon of 1e-8`, `lambda is 1`.
+_COPULA = re.compile(r"^\s+(?:of|is)\s+(?=[\d.])", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*[=:]?\s*\d")
 #: Behind a key: more values than one.
 _SEVERAL = re.compile(r"\b(?:vs|versus|or|against|than)\b|[,/]\s*[\d.]")
@@ -43,7 +45,9 @@ def _spaced(name: str) -> str:
     free = bool(KEYS[name].absent) or said not in _catalogue()
     apart = "_" in name and name not in _NOT_SPACED and free
     in_words = r"[-\s]".join(map(re.escape, name.split("_")))
-    follows = r"(?=\s*=|\s*:?\s+(?:of\s+)?(?:\d|true\b|false\b|[a-z_-]+\s+(?:vs|versus|or)\b))"
+    follows = (
+        r"(?=\s*=|\s*:?\s+(?:of\s+|is\s+)?(?:\d|true\b|false\b|[a-z_-]+\s+(?:vs|versus|or)\b))"
+    )
     return re.escape(name) + (rf"|{in_words}{follows}" if apart else "")
 
 
@@ -65,6 +69,30 @@ _TWICE = re.compile(
     r"(?P<path>(?<![\w.])[a-z_]+(?:\.[a-z_]+)+)(?P<value>\s*[=:]?\s*[^\s,]+(?:\s+(?:vs\.?|versus|or|and)\s+|,\s*))"
     r"(?P=path)(?![\w.])\s*[=:]?\s*"
 )
+#: `50 steps of SFT at lr 1e-5`: the rate of the SFT.
+_SFT_RATE = re.compile(
+    r"(?P<sft>\bsft(?:[-\s](?:warm[-\s]?up|steps|phase))?)\s(?:at|with)\s(?:an?\s)?(?:lr|learning\srate)\s(?:of\s)?(?=\d)",
+    re.IGNORECASE,
+)
+#: GSPO's question in words.
+_TOKEN, _SEQUENCE = (
+    r"(?:per[-\s])?token(?:[-\s](?:level|wise))?",
+    r"(?:per[-\s])?sequence(?:[-\s](?:level|wise))?",
+)
+_OR, _OF = (
+    r"\s(?:vs\.?|versus|or|against)\s(?:the\s|at\sthe\s)?",
+    r"\s(?:importance\s)?(?:ratios?|importance\s(?:sampling|weights?|weighting))",
+)
+_WEIGHTS = r"(?:importance\s(?:ratios?|sampling|weights?|weighting)\s)(?:at\sthe\s|per\s|by\s|over\sthe\s)?"
+_LEFT, _RIGHT = r"(?:\slevel)?(?:\s\((?:gspo|grpo)\))?", r"(?:\slevel)?(?:\s\((?:gspo|grpo)\))?"
+_RATIO = re.compile(
+    rf"\b(?:{_TOKEN}(?:{_OF})?{_LEFT}{_OR}{_SEQUENCE}{_OF}|{_WEIGHTS}{_TOKEN}{_LEFT}{_OR}{_SEQUENCE}{_RIGHT})",
+    re.IGNORECASE,
+)
+_RATIO_BACK = re.compile(
+    rf"\b(?:{_SEQUENCE}(?:{_OF})?{_LEFT}{_OR}{_TOKEN}{_OF}|{_WEIGHTS}{_SEQUENCE}{_LEFT}{_OR}{_TOKEN}{_RIGHT})",
+    re.IGNORECASE,
+)
 #: DAPO's soft penalty over a part of the budget: `over the last 20% of the budget`.
 _OVERLONG_SHARE = re.compile(
     r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|shaping)\s(?:over|in|on|within|for)\s"
@@ -83,6 +111,9 @@ def in_own_words(topic: str) -> str:
     """The topic with the settings of other trainers in the catalogue's words. Raises Refusal for a
     setting or a value that has no counterpart."""
     topic = _PLACES.sub(lambda m: f"{_PLACE_OF[m[1].lower()]} vs {_PLACE_OF[m[2].lower()]}", topic)
+    topic = _SFT_RATE.sub(r"\g<sft> with warmup.lr ", topic)
+    topic = _RATIO.sub("algorithm.ratio token vs sequence", topic)
+    topic = _RATIO_BACK.sub("algorithm.ratio sequence vs token", topic)
     topic = _OVERLONG_SHARE.sub(_share, topic)
     topic = _OVERLONG.sub(_penalty, topic)
     if _DPO.search(topic) and not _OTHERS.search(topic):
@@ -98,6 +129,7 @@ def in_own_words(topic: str) -> str:
         behind = topic[match.end() : end]
         once = len(names) > 1 and names.count(name) == 1
         alone = once and match["equals"] and not _SEVERAL.search(behind)
+        behind = _COPULA.sub("", behind)
         said += topic[place : match.start()] + f"{' with' if alone else ''} {key.words} "
         said += _values(name, key, behind, assigned=match["equals"] is not None)
         place = end
