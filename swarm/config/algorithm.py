@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from swarm.algorithms import PRESETS
-from swarm.config.base import Settings, refuse
+from swarm.config.base import STORED, Settings, refuse
 
 CorrectionKind = Literal[
     "none", "tis", "icepop", "token_mask", "sequence_mask", "decoupled", "dppo"
@@ -151,7 +151,7 @@ class AlgorithmSettings(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, data: Any) -> Any:
+    def _fill_from_preset(cls, data: Any, info: ValidationInfo) -> Any:
         if not isinstance(data, Mapping):
             return data
         name = data.get("name", "default")
@@ -160,22 +160,10 @@ class AlgorithmSettings(Settings):
         filled = merged(_without_bounds_of_another(PRESETS[name], data.get("correction")), data)
         if "returns" in data:
             return filled
-        baseline = filled.get("baseline")
-        if stored_whole(data):
+        if info.context == STORED:
             return filled | {"returns": returns_before(filled)}
-        return filled | {"returns": returns_for(baseline, filled.get("returns", "episode"))}
-
-
-#: Keys that every resolved config has. One that has them all and no `returns` was stored before
-#: there was that setting.
-_ALWAYS_STORED = frozenset(
-    {"objective", "baseline", "scale", "ratio", "anchor", "kl_coef", "kl_placement", "beta"}
-)
-
-
-def stored_whole(algorithm: object) -> bool:
-    """Whether the tree of an algorithm's settings holds all that a stored one does."""
-    return isinstance(algorithm, Mapping) and algorithm.keys() >= _ALWAYS_STORED
+        own = filled.get("returns", "episode")
+        return filled | {"returns": returns_for(filled.get("baseline"), own)}
 
 
 def returns_before(settings: Mapping[str, object]) -> str:
