@@ -145,8 +145,10 @@ class AlgorithmSettings(Settings):
         yield f"algorithm.correction {self.correction.kind!r}", level, min(least, math.log(high))
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _possible(self, info: ValidationInfo) -> Self:
         refuse(*_ranges(self), *_advantages(self), *_corrections(self), *_unused(self))
+        if info.context != STORED:  # older versions ran it
+            refuse(*_spreads(self))
         return self
 
     @model_validator(mode="before")
@@ -234,6 +236,21 @@ def _advantages(settings: AlgorithmSettings) -> Iterator[str]:
         yield (
             "algorithm.scale 'group_mean' divides what the group's mean is subtracted from, for "
             "rewards that are not negative: set algorithm.baseline 'group' and no KL in the reward"
+        )
+
+
+def _spreads(settings: AlgorithmSettings) -> Iterator[str]:
+    """A std is one about a mean. What that mean was not taken from, divided by it, has no bound:
+    the std of nearly equal rewards is next to nothing, and they are not."""
+    centred = {
+        "group_std": ("group", "leave_one_out"),
+        "batch_std": ("batch", "group", "leave_one_out", "value"),
+    }.get(settings.scale)
+    if centred is not None and settings.baseline not in centred:
+        yield (
+            f"algorithm.scale {settings.scale!r} divides what is centred by the spread about its "
+            f"mean, and algorithm.baseline {settings.baseline!r} does not centre it: set "
+            f"algorithm.scale 'none', or algorithm.baseline {centred[0]!r}"
         )
 
 

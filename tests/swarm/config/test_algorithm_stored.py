@@ -86,3 +86,13 @@ def test_a_dump_is_read_back_as_it_was(
         assert TrainConfig.read_back(config.model_dump(mode="json", context=context)) == config
         text = config.model_dump_json(context=context)
         assert TrainConfig.read_back(text) == config
+
+
+def test_what_older_versions_ran_is_still_read() -> None:
+    """Settings that are refused by now."""
+    raw = stored({"algorithm.baseline": "none"})
+    raw["algorithm"]["scale"] = "group_std"
+    config = TrainConfig.read_back(raw)
+    assert (config.algorithm.scale, config.digest()) == ("group_std", canonical_digest(raw))
+    with pytest.raises(ValidationError, match="divides what is centred"):
+        TrainConfig.model_validate(raw)
