@@ -67,7 +67,7 @@ def plan_study(
     ended = _graph().invoke(State(), limit, context=context)
     if problem := ended.get("problem"):
         raise Refusal("plan", problem, "change the topic, the playbook or the --set values")
-    return Drafted(Intent.model_validate(ended["intent"]), Plan.model_validate(ended["plan"]))
+    return Drafted(Intent.model_validate(ended["intent"]), Plan.read_back(ended["plan"]))
 
 
 def recall(state: State, runtime: Runtime[Question]) -> State:

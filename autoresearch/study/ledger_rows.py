@@ -47,11 +47,11 @@ def facts(db: sqlite3.Connection, home: Home, study: str) -> StudyFacts:
         tried[attempt["trial"]].append(_attempt(home, attempt))
     return _study(
         row,
-        plan=Plan.model_validate_json(row["plan"]) if row["plan"] else None,
+        plan=Plan.read_back(row["plan"]) if row["plan"] else None,
         records={record["kind"]: json.loads(record["payload"]) for record in records},
         trials=tuple(
             TrialFacts(
-                spec=TrialSpec.model_validate_json(trial["spec"]),
+                spec=TrialSpec.read_back(trial["spec"]),
                 status=trial["status"],
                 attempts=tuple(tried[trial["id"]]),
             )

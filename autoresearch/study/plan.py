@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations, product
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, model_validator
 
 from autoresearch.study.rules import Decision
-from swarm.config.algorithm import returns_before, stored_whole
-from swarm.config.base import JsonValue, Settings, added, canonical_digest
+from swarm.config.algorithm import returns_before
+from swarm.config.base import STORED, JsonValue, Settings, added, canonical_digest
 from swarm.config.train import TrainConfig
 
 Phase = Literal["pilot", "tuning", "confirm"]
@@ -190,13 +190,10 @@ class Plan(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_as_stored(cls, raw: Any) -> Any:
+    def _read_as_stored(cls, raw: Any, info: ValidationInfo) -> Any:
         """A plan made now is read as of now, a stored one as of when it was stored."""
-        if not isinstance(raw, Mapping) or "reading" in raw:
-            return raw
-        train = raw.get("train")
-        stored = isinstance(train, Mapping) and stored_whole(train.get("algorithm"))
-        return raw if stored else {**raw, "reading": 1}
+        made_now = isinstance(raw, Mapping) and info.context != STORED
+        return {**raw, "reading": 1} if made_now else raw
 
     @model_validator(mode="after")
     def _refers(self) -> Self:

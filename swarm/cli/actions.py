@@ -39,7 +39,7 @@ from swarm.disk.storage import Storage
 from swarm.errors import BadStorage, Refusal
 
 if TYPE_CHECKING:
-    from swarm.train.alarms import Alarm
+    from swarm.train.curves import Alarm
 
 FAILED = 1
 

@@ -13,7 +13,7 @@ from swarm.config.base import EVERY
 from swarm.config.checked import known_paths
 from swarm.config.parts import HELD_OUT_REF, EvalSet
 from swarm.config.paths import SOURCES, leaf_of, place, put
-from swarm.config.train import TrainConfig, forget_algorithm
+from swarm.config.train import TrainConfig, let_go
 from swarm.config.yaml_file import read_yaml
 from swarm.errors import Refusal, did_you_mean
 from swarm.policy.saved_weights import start_digest
@@ -36,8 +36,7 @@ def read_file(path: Path, pairs: Sequence[str], *, supervised: bool = False) -> 
     raw = _read_yaml(path)
     _make_absolute(raw, path.parent)
     given = assignments(pairs)
-    if "algorithm.name" in given:  # a preset fills what the file says of another
-        forget_algorithm(raw)
+    let_go(raw, given)
     for setting, value in given.items():
         _set(raw, setting, value)
     if supervised and _validated({k: raw[k] for k in raw if k == "algorithm"}).algorithm.samples:

@@ -61,7 +61,7 @@ def run_job(job: Job) -> Outcome:
     """Run the job in this process. An exception is an outcome; its traceback goes to stderr."""
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
-        config = TrainConfig.model_validate(job.config)
+        config = TrainConfig.read_back(job.config)
         entry = _entry(job.entry)
         try:
             result = entry(config, job.folder, resume_from=job.resume_from)

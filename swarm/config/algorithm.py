@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from swarm.algorithms import PRESETS
-from swarm.config.base import Settings, refuse
+from swarm.config.base import STORED, Settings, refuse
 
 CorrectionKind = Literal[
     "none", "tis", "icepop", "token_mask", "sequence_mask", "decoupled", "dppo"
@@ -145,13 +145,15 @@ class AlgorithmSettings(Settings):
         yield f"algorithm.correction {self.correction.kind!r}", level, min(least, math.log(high))
 
     @model_validator(mode="after")
-    def _possible(self) -> Self:
+    def _possible(self, info: ValidationInfo) -> Self:
         refuse(*_ranges(self), *_advantages(self), *_corrections(self), *_unused(self))
+        if info.context != STORED:  # older versions ran it
+            refuse(*_spreads(self))
         return self
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_from_preset(cls, data: Any) -> Any:
+    def _fill_from_preset(cls, data: Any, info: ValidationInfo) -> Any:
         if not isinstance(data, Mapping):
             return data
         name = data.get("name", "default")
@@ -160,22 +162,10 @@ class AlgorithmSettings(Settings):
         filled = merged(_without_bounds_of_another(PRESETS[name], data.get("correction")), data)
         if "returns" in data:
             return filled
-        baseline = filled.get("baseline")
-        if stored_whole(data):
+        if info.context == STORED:
             return filled | {"returns": returns_before(filled)}
-        return filled | {"returns": returns_for(baseline, filled.get("returns", "episode"))}
-
-
-#: Keys that every resolved config has. One that has them all and no `returns` was stored before
-#: there was that setting.
-_ALWAYS_STORED = frozenset(
-    {"objective", "baseline", "scale", "ratio", "anchor", "kl_coef", "kl_placement", "beta"}
-)
-
-
-def stored_whole(algorithm: object) -> bool:
-    """Whether the tree of an algorithm's settings holds all that a stored one does."""
-    return isinstance(algorithm, Mapping) and algorithm.keys() >= _ALWAYS_STORED
+        own = filled.get("returns", "episode")
+        return filled | {"returns": returns_for(filled.get("baseline"), own)}
 
 
 def returns_before(settings: Mapping[str, object]) -> str:
@@ -246,6 +236,21 @@ def _advantages(settings: AlgorithmSettings) -> Iterator[str]:
         yield (
             "algorithm.scale 'group_mean' divides what the group's mean is subtracted from, for "
             "rewards that are not negative: set algorithm.baseline 'group' and no KL in the reward"
+        )
+
+
+def _spreads(settings: AlgorithmSettings) -> Iterator[str]:
+    """A std is one about a mean. What that mean was not taken from, divided by it, has no bound:
+    the std of nearly equal rewards is next to nothing, and they are not."""
+    centred = {
+        "group_std": ("group", "leave_one_out"),
+        "batch_std": ("batch", "group", "leave_one_out", "value"),
+    }.get(settings.scale)
+    if centred is not None and settings.baseline not in centred:
+        yield (
+            f"algorithm.scale {settings.scale!r} divides what is centred by the spread about its "
+            f"mean, and algorithm.baseline {settings.baseline!r} does not centre it: set "
+            f"algorithm.scale 'none', or algorithm.baseline {centred[0]!r}"
         )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 from pydantic import (
     BaseModel,
@@ -21,6 +21,9 @@ JsonValue = str | int | float | bool | None
 #: The context of a dump that holds every setting, those of `added` too.
 EVERY: Mapping[str, bool] = MappingProxyType({"every": True})
 
+#: The context in which a dump is read back; see `Settings.read_back`.
+STORED: Mapping[str, bool] = MappingProxyType({"stored": True})
+
 _ADDED: JsonDict = {"added": True}
 
 
@@ -36,6 +39,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False
     )
+
+    @classmethod
+    def read_back(cls, stored: str | Mapping[str, Any]) -> Self:
+        """What the program wrote itself, now or in an older version, as JSON or as its tree: the
+        inverse of a dump. Settings that it lacks are those `implied`, whatever they would be in
+        what a user writes, which is read by `model_validate`. Raises ValidationError."""
+        if isinstance(stored, str):
+            return cls.model_validate_json(stored, context=STORED)
+        return cls.model_validate(stored, context=STORED)
 
     def implied(self) -> Mapping[str, Any]:
         """The settings that stored configs may lack, each with what a config without it means."""

@@ -73,25 +73,15 @@ class TrainConfig(Settings):
         Setting another kind of correction takes that kind's bounds. With `before_returns` the
         config is what it was for values stored before `algorithm.returns` was a setting."""
         raw = self.model_dump(mode="json", context=EVERY)
-        if "algorithm.baseline" in values:
-            raw["algorithm"]["returns"] = self._returns_with(values["algorithm.baseline"])
-        kind = self.algorithm.correction.kind
-        if not before_returns and values.get("algorithm.correction.kind", kind) != kind:
-            raw["algorithm"]["correction"] = {}
-        if "algorithm.name" in values:
-            forget_algorithm(raw)
+        correction = raw["algorithm"]["correction"]
+        let_go(raw, values)
+        if before_returns and "algorithm.name" not in values:
+            raw["algorithm"]["correction"] = correction
         for path, value in values.items():
             put(raw, path, value)
         if before_returns and "algorithm.returns" not in values:
             _returns_as_before(raw["algorithm"])
         return TrainConfig.model_validate(raw)
-
-    def _returns_with(self, baseline: object) -> object:
-        """`algorithm.returns` under another baseline. Those that only followed from the baseline
-        until now follow from the new one, so that earlier baselines leave no trace."""
-        own = PRESETS[self.algorithm.name].get("returns", "episode")
-        followed = self.algorithm.returns == returns_for(self.algorithm.baseline, own)
-        return returns_for(baseline, own if followed else self.algorithm.returns)
 
 
 def _returns_as_before(algorithm: dict[str, Any]) -> None:
@@ -102,8 +92,37 @@ def _returns_as_before(algorithm: dict[str, Any]) -> None:
         algorithm["returns"] = returns_before(merged(preset, algorithm))
 
 
-def forget_algorithm(raw: dict[str, Any]) -> None:
-    """Take all that a preset fills out of a config's tree."""
+def let_go(raw: dict[str, Any], values: Mapping[str, object]) -> None:
+    """Take out of a config's tree, whole or in part, what only followed from settings that `values`
+    replace: all of a preset's with its name, a correction's bounds with its kind, returns with the
+    baseline that they were the returns of. What was set in their place stays."""
+    algorithm = raw.get("algorithm")
+    if "algorithm.name" in values:
+        _forget_algorithm(raw)
+    elif isinstance(algorithm, dict):
+        preset: Mapping[str, Any] = PRESETS.get(str(algorithm.get("name", "default")), {})
+        if "algorithm.baseline" in values:
+            _let_go_of_returns(algorithm, preset, values["algorithm.baseline"])
+        own, correction = preset.get("correction", {}), algorithm.get("correction")
+        if "algorithm.correction.kind" in values and isinstance(correction, dict):
+            kind = correction.get("kind", own.get("kind", "none"))
+            if values["algorithm.correction.kind"] != kind:
+                algorithm["correction"] = {}
+
+
+def _let_go_of_returns(
+    algorithm: dict[str, Any], preset: Mapping[str, Any], baseline: object
+) -> None:
+    """Returns that only followed from the baseline until now follow from the new one, so that
+    earlier baselines leave no trace."""
+    if "returns" in algorithm:
+        own, before = preset.get("returns", "episode"), preset.get("baseline", "group")
+        followed = returns_for(algorithm.get("baseline", before), own)
+        given = own if algorithm["returns"] == followed else algorithm["returns"]
+        algorithm["returns"] = returns_for(baseline, given)
+
+
+def _forget_algorithm(raw: dict[str, Any]) -> None:
     raw["algorithm"] = {}
     for name in (name for fields in DATA.values() for name in fields):
         if isinstance(raw.get("data"), dict):

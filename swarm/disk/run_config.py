@@ -24,6 +24,6 @@ def read_config(folder: Path) -> TrainConfig:
     """The config a run folder was trained with. Raises Refusal where it was damaged since."""
     path = folder / CONFIG
     try:
-        return TrainConfig.model_validate(read_yaml(path, "out"))
+        return TrainConfig.read_back(read_yaml(path, "out"))
     except ValidationError:
         raise Refusal("out", f"{path} is not a run's", "train into a new folder") from None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from swarm.config.algorithm import AlgorithmSettings
-from swarm.records import FloatArray
+from swarm.records import FloatArray, RealArray
 
 #: Rewards closer than this are equal.
 TOLERANCE = 1e-6
@@ -45,22 +45,22 @@ def episode_advantages(
 
 
 def token_returns_advantages(
-    returns: Sequence[FloatArray | None], settings: AlgorithmSettings
+    returns: Sequence[RealArray | None], settings: AlgorithmSettings
 ) -> list[FloatArray | None]:
     """Whiten per-token returns (REINFORCE++) or advantages (PPO) over all tokens of the batch.
 
     `returns[i]` is [T_i], over the trained tokens of episode i, of which there may be none. A batch
     baseline subtracts their mean, and so does a value baseline where it is scaled by the batch's
-    std.
+    std. Only what is found is rounded to fp32.
     """
     known = [r for r in returns if r is not None and len(r)]
     if not known:
-        return list(returns)
+        return [None if r is None else r.astype(np.float32) for r in returns]
     everything = np.concatenate(known).astype(np.float64)
     value = settings.baseline == "value" and settings.scale == "batch_std"
     centred = settings.baseline == "batch" or value
     if centred and _equal(everything):
-        return [None if r is None else np.zeros_like(r) for r in returns]
+        return [None if r is None else np.zeros(len(r), np.float32) for r in returns]
     mean = everything.mean() if centred else 0.0
     std = _std(everything) if settings.scale == "batch_std" else 1.0
     return [None if r is None else ((r - mean) / std).astype(np.float32) for r in returns]
@@ -122,7 +122,7 @@ def _equal(rewards: np.ndarray) -> bool:
 
 
 def _std(rewards: np.ndarray) -> float:
-    """Sample std plus epsilon; 1 where it is not defined or zero, so that nothing is amplified."""
+    """Sample std plus epsilon; 1 where it is not defined or zero: what is centred is then 0."""
     if len(rewards) < 2 or _equal(rewards):
         return 1.0
     return float(rewards.std(ddof=1)) + STD_EPSILON

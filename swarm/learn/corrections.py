@@ -35,10 +35,12 @@ from swarm.learn.ratios import log_ratio, sequence_mean
 
 @dataclass(frozen=True)
 class Correction:
-    """A token's policy term is multiplied by `weight` where `keep` and is 0 elsewhere; [M] each."""
+    """A token's policy term is multiplied by `weight` where `keep` and is 0 elsewhere; `outside` is
+    where a bound acts. [M] each."""
 
     weight: Tensor
     keep: Tensor
+    outside: Tensor
 
     def apply(self, surrogate: Tensor) -> Tensor:
         """The corrected terms. What is dropped is selected away, never multiplied by 0: 0 x inf is
@@ -65,18 +67,22 @@ def correction(
     w, ones = log_w.exp(), torch.ones_like(log_w)
     match settings.kind:
         case "tis":
-            return Correction(w.clamp(low, high), ones.bool())
+            return Correction(w.clamp(low, high), ones.bool(), ~_within(w, low, high))
         case "icepop" | "decoupled":
-            return Correction(w, _within(w, low, high))
+            return _masked(w, _within(w, low, high))
         case "token_mask":
-            return Correction(ones, _within(w, low, high))
+            return _masked(ones, _within(w, low, high))
         case "sequence_mask":
             assert sequences is not None
-            return Correction(ones, _within(sequence_mean(log_w, sequences).exp(), low, high))
+            return _masked(ones, _within(sequence_mean(log_w, sequences).exp(), low, high))
         case "dppo":
             moved = current.exp() - sampler_logprobs.exp()
             gone = torch.where(advantages > 0, moved > high, moved < -low)
-            return Correction(ones, ~gone)
+            return _masked(ones, ~gone)
+
+
+def _masked(weight: Tensor, keep: Tensor) -> Correction:
+    return Correction(weight, keep, ~keep)
 
 
 def _within(values: Tensor, low: float, high: float) -> Tensor:

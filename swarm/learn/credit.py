@@ -1,5 +1,6 @@
 """From scored groups to weighted token trees: where an algorithm's settings act."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from swarm.learn.advantages import (
     token_weights,
 )
 from swarm.learn.scored import ScoredTree
-from swarm.records import FloatArray, Group, TokenTree
+from swarm.records import FloatArray, Group, RealArray, TokenTree
 
 #: Per group, per episode: one advantage, or one a trained token; None where nothing was scored.
 Advantages = list[list[float | FloatArray | None]]
@@ -64,7 +65,7 @@ def advantages(
     scored: Sequence[ScoredTree],
     settings: AlgorithmSettings,
     max_tokens: int,
-    k1: Sequence[FloatArray] | None = None,
+    k1: Sequence[RealArray] | None = None,
 ) -> Advantages:
     """Advantages over the whole batch, for every baseline but `value`.
 
@@ -79,7 +80,7 @@ def advantages(
         returns = [[None if r is None else _to_go(r) for r in group] for group in per_token]
         return whitened(returns, settings)
     if k1 is not None:
-        sums = [[float(k.sum()) for k in s.split(flat)] for s, flat in zip(scored, k1, strict=True)]
+        sums = [[math.fsum(k) for k in s.split(flat)] for s, flat in zip(scored, k1, strict=True)]
         rewards = [penalised(r, s, settings.kl_coef) for r, s in zip(rewards, sums, strict=True)]
     return [list(a) for a in episode_advantages(rewards, settings)]
 
@@ -100,21 +101,22 @@ def shaped_rewards(
 def token_rewards(
     scored: Sequence[ScoredTree],
     rewards: Sequence[Sequence[float | None]],
-    k1: Sequence[FloatArray] | None,
+    k1: Sequence[RealArray] | None,
     kl_coef: float,
-) -> list[list[FloatArray | None]]:
-    """Per episode [T]: -kl_coef x k1 on each trained token, the episode's reward on its last. An
-    episode without a trained token has nothing to put it on."""
-    found: list[list[FloatArray | None]] = []
+) -> list[list[RealArray | None]]:
+    """Per episode [T], fp64: -kl_coef x k1 on each trained token, the episode's reward on its last.
+    An episode without a trained token has nothing to put it on. In fp32 a large reward would drown
+    the penalties, whose sums are whitened."""
+    found: list[list[RealArray | None]] = []
     for index, (tree, group) in enumerate(zip(scored, rewards, strict=True)):
-        flat = np.zeros(tree.tree.trained_tokens, np.float32) if k1 is None else k1[index]
+        flat = np.zeros(tree.tree.trained_tokens) if k1 is None else k1[index].astype(np.float64)
         parts = tree.split(flat)
         found.append([_with_last(r, -kl_coef * k) for r, k in zip(group, parts, strict=True)])
     return found
 
 
 def whitened(
-    per_token: Sequence[Sequence[FloatArray | None]], settings: AlgorithmSettings
+    per_token: Sequence[Sequence[RealArray | None]], settings: AlgorithmSettings
 ) -> Advantages:
     """Per-token returns or advantages, whitened over the batch as the settings say."""
     flat = [values for group in per_token for values in group]
@@ -122,7 +124,7 @@ def whitened(
     return [[next(done) for _ in group] for group in per_token]
 
 
-def _with_last(reward: float | None, per_token: FloatArray) -> FloatArray | None:
+def _with_last(reward: float | None, per_token: RealArray) -> RealArray | None:
     if reward is None:
         return None
     if len(per_token):
@@ -130,5 +132,5 @@ def _with_last(reward: float | None, per_token: FloatArray) -> FloatArray | None
     return per_token
 
 
-def _to_go(rewards: FloatArray) -> FloatArray:
-    return np.cumsum(rewards[::-1])[::-1].astype(np.float32)
+def _to_go(rewards: RealArray) -> RealArray:
+    return np.cumsum(rewards[::-1])[::-1]

@@ -54,7 +54,8 @@ def policy_loss(
     on-policy. k3 = ref/pi - log(ref/pi) - 1 (Schulman 2020, "Approximating KL divergence").
 
     Figures of what was sampled: `clipped_*` count ratios that their bound holds (for `truncated`
-    weights: that lie outside), `masked` tokens that a correction drops; `mismatch` is k3 of pi
+    weights: that lie outside), `masked` tokens that a correction drops, `outside` tokens outside
+    the clip range or the correction's bounds, whatever that does to them; `mismatch` is k3 of pi
     against the sampler mu, `gap` is |log pi - log mu|, `gap_squares` its square and
     `sequence_squares` that of its mean over a token's sequence (where a bound is one of sequences),
     `behaviour` the ratio pi_old / mu.
@@ -70,12 +71,16 @@ def policy_loss(
         stepped = mean + (logprobs - logprobs.detach())
     ratio = stepped.exp()
     surrogate, low, high = _surrogate(ratio, logprobs, advantages, settings)
+    outside = torch.zeros_like(low)
+    if settings.clip_low is not None and settings.clip_high is not None:
+        outside = (ratio < 1 - settings.clip_low) | (ratio > 1 + settings.clip_high)
     fix = correction(
         settings.correction, logprobs, sampler_logprobs, advantages, anchor_logprobs, sequences
     )
     masked = torch.zeros_like(low.sum())
     if fix is not None:
         surrogate, masked = fix.apply(surrogate), (~fix.keep).sum()
+        outside = outside | fix.outside
     policy = -(weights * surrogate).sum()
     kl = torch.zeros_like(policy)
     if reference_logprobs is not None:
@@ -103,6 +108,7 @@ def policy_loss(
         "clipped_low": low.sum(),
         "clipped_high": high.sum(),
         "masked": masked,
+        "outside": outside.sum(),
         "mismatch": (back.exp() - back - 1).sum(),
         "gap": gap.sum(),
         "gap_squares": gap.square().sum(),

@@ -23,7 +23,7 @@ from swarm.learn.learner import Learner, PerTreeArrays, UpdateMetrics
 from swarm.learn.preference import pair_batches
 from swarm.learn.scored import ScoredTree, scored_tree
 from swarm.learn.value import generalised_advantages
-from swarm.records import FloatArray, Group, TokenTree, reweighted
+from swarm.records import FloatArray, Group, RealArray, TokenTree, reweighted
 
 #: The version of a policy that KL terms and preferences refer to: before its first update.
 REFERENCE = 0
@@ -102,14 +102,14 @@ class Recipe:
         self,
         scored: Sequence[ScoredTree],
         values: Sequence[FloatArray],
-        k1: Sequence[FloatArray] | None,
+        k1: Sequence[RealArray] | None,
     ) -> tuple[Advantages, list[FloatArray]]:
         """Advantages over the batch and, per tree, the returns of its trained tokens."""
         settings = self.settings.value
         rewards = shaped_rewards(scored, self.settings, self.max_tokens)
         per_token = token_rewards(scored, rewards, k1, self.settings.kl_coef)
         after = self._after(scored)
-        found: list[list[FloatArray | None]] = []
+        found: list[list[RealArray | None]] = []
         returns = []
         for tree, rows, flat, ends in zip(scored, per_token, values, after, strict=True):
             estimates = [
@@ -137,10 +137,12 @@ class Recipe:
                 ends[episode] = float(value)
         return after
 
-    def _k1(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
-        """Per tree, log(mu/ref) of its trained tokens: k1 under the law that sampled them."""
+    def _k1(self, trees: Sequence[TokenTree]) -> list[RealArray]:
+        """Per tree, log(mu/ref) of its trained tokens, fp64: k1 under the law that sampled them."""
         sampled = [np.concatenate([n.logprobs[n.mask] for n in tree.nodes]) for tree in trees]
-        return [s - r for s, r in zip(sampled, self._reference(trees), strict=True)]
+        return [
+            s.astype(np.float64) - r for s, r in zip(sampled, self._reference(trees), strict=True)
+        ]
 
     def _reference(self, trees: Sequence[TokenTree]) -> list[FloatArray]:
         with self.learner.policy.weights(REFERENCE):

@@ -5,7 +5,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from swarm.records import FloatArray, Group, Node, StopReason, TokenTree, action_node, context_node
+from swarm.records import (
+    FloatArray,
+    Group,
+    Node,
+    RealArray,
+    StopReason,
+    TokenTree,
+    action_node,
+    context_node,
+)
 
 
 @dataclass(frozen=True)
@@ -39,9 +48,9 @@ class ScoredTree:
                 counts[owner] += node.trained
         return counts
 
-    def split(self, flat: FloatArray) -> list[FloatArray]:
+    def split(self, flat: RealArray) -> list[RealArray]:
         """Per episode its part of `flat` [trained tokens of the tree], in the order sampled."""
-        parts: list[list[FloatArray]] = [[] for _ in self.rewards]
+        parts: list[list[RealArray]] = [[] for _ in self.rewards]
         start = 0
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
             if owner is not None and node.trained:
@@ -49,10 +58,10 @@ class ScoredTree:
             start += node.trained
         return [np.concatenate(p) if p else flat[:0].copy() for p in parts]
 
-    def join(self, parts: Sequence[FloatArray]) -> FloatArray:
+    def join(self, parts: Sequence[RealArray]) -> FloatArray:
         """The inverse of `split`: [trained tokens of the tree], from one array an episode."""
         used = [0] * len(self.rewards)
-        found = [np.zeros(0, np.float32)]
+        found: list[RealArray] = [np.zeros(0, np.float32)]
         for node, owner in zip(self.tree.nodes, self.owners, strict=True):
             if owner is not None and node.trained:
                 found.append(parts[owner][used[owner] : used[owner] + node.trained])

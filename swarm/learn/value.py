@@ -7,20 +7,20 @@ import torch
 from torch import Tensor
 
 from swarm.learn.loss import Loss
-from swarm.records import FloatArray
+from swarm.records import RealArray
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Of one episode's trained tokens in order of time, [T] each: the advantages, and the returns
-    that V is trained towards."""
+    """Of one episode's trained tokens in order of time, [T] each, fp64: the advantages, and the
+    returns that V is trained towards."""
 
-    advantages: FloatArray
-    returns: FloatArray
+    advantages: RealArray
+    returns: RealArray
 
 
 def generalised_advantages(
-    rewards: FloatArray, values: FloatArray, after: float, gamma: float, lam: float
+    rewards: RealArray, values: RealArray, after: float, gamma: float, lam: float
 ) -> Estimates:
     """GAE (Schulman et al. 2016, arXiv:1506.02438): d_t = r_t + gamma V(t+1) - V(t),
     A_t = d_t + gamma lam A_(t+1), R_t = A_t + V(t).
@@ -35,7 +35,7 @@ def generalised_advantages(
         running = delta + gamma * lam * running
         advantages[t], following = running, float(values[t])
     returns = advantages + values
-    return Estimates(advantages.astype(np.float32), returns.astype(np.float32))
+    return Estimates(advantages, returns)
 
 
 def value_loss(

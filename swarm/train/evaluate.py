@@ -13,7 +13,8 @@ from swarm.policy.base_model import Base
 from swarm.policy.saved_weights import find_weights
 from swarm.records import Episode, Group, StopReason
 from swarm.train import metrics
-from swarm.train.alarms import Alarm, alarms, not_finite
+from swarm.train.alarms import alarms, not_finite
+from swarm.train.curves import Alarm
 from swarm.train.eval_sets import Ready, check_sets, load_sets, load_training, with_digests
 from swarm.train.intervals import Share, share_of
 from swarm.train.metric_table import names_of_set

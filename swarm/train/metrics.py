@@ -33,6 +33,8 @@ def of_rollouts(groups: Sequence[Group]) -> dict[str, float]:
     values |= {
         "reward/mean": mean(rewards),
         "reward/std": float(np.std(rewards)) if rewards else float("nan"),
+        "reward/min": min(rewards, default=math.nan),
+        "reward/max": max(rewards, default=math.nan),
         "reward/zero_std_frac": mean([reward_range(g) <= TOLERANCE for g in groups]),
         "tokens/prompt": float(sum(len(g.prompt) for g in groups)),
         "tokens/completion": float(sum(len(e.completion.tokens) for e in episodes)),

@@ -1,14 +1,12 @@
-"""Which alarms a run has raised: each kind once, looked for at the first rows and then every
-few."""
+"""Which alarms a run has raised: each kind once, looked for at every row."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import EVENTS, METRICS, RunWriter, read_rows
-from swarm.train.alarms import Alarm, alarms
-
-LOOK_EVERY = 5  # rows between two looks
+from swarm.train.alarms import seen, seen_at_the_end
+from swarm.train.curves import Alarm, Curves
 
 OnAlarm = Callable[[Alarm], None]
 
@@ -19,19 +17,26 @@ class RaisedAlarms:
     def __init__(self, config: TrainConfig, kinds: Iterable[str] = ()) -> None:
         """`kinds` were raised already, by an earlier attempt at the run."""
         self._config = config
-        self._looked_at = 0
         self._kinds = set(kinds)
+        self._curves = Curves()
+        self._rows = 0
 
     def new(self, rows: Sequence[Mapping[str, Any]], *, ended: bool = False) -> list[Alarm]:
         """The alarms that a run had not raised before; `rows` are all its rows so far."""
-        seen = len(rows) - self._looked_at
-        if not ended and (not seen or seen < LOOK_EVERY < len(rows)):
-            return []
-        self._looked_at = len(rows)
-        found = alarms(rows, self._config, ended=ended)
-        new = [alarm for alarm in found if alarm.kind not in self._kinds]
-        self._kinds |= {alarm.kind for alarm in new}
-        return new
+        found: list[Alarm] = []
+        for row in rows[self._rows :]:
+            self._curves.add(row)
+            found += self._not_yet(seen(self._curves, self._config))
+        self._rows = len(rows)
+        if ended and rows:
+            found += self._not_yet(seen_at_the_end(self._curves, self._config))
+        return found
+
+    def _not_yet(self, alarms: Iterable[Alarm]) -> Iterator[Alarm]:
+        for alarm in alarms:
+            if alarm.kind not in self._kinds:
+                self._kinds.add(alarm.kind)
+                yield alarm
 
 
 class Watch:

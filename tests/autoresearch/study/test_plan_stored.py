@@ -72,16 +72,16 @@ def test_it_means_what_it_meant(
 ) -> None:
     made = plan_of(base, factor)
     text = as_stored_before(made)
-    stored = Plan.model_validate_json(text)
+    stored = Plan.read_back(text)
     assert (returns(made), returns(stored)) == (now, before)
     assert stored.digest() == canonical_digest(json.loads(text))
     assert made.digest() != stored.digest()
     for plan in (made, stored):
-        assert Plan.model_validate_json(plan.model_dump_json()) == plan
+        assert Plan.read_back(plan.model_dump_json()) == plan
 
 
 def test_its_trials_keep_their_ids() -> None:
-    stored = Plan.model_validate_json(as_stored_before(plan_of(REINFORCE_PP, KL_COEF)))
+    stored = Plan.read_back(as_stored_before(plan_of(REINFORCE_PP, KL_COEF)))
     config = stored.train_config("b", "reverse", 0, {})
     spec = TrialSpec(
         study="s",
@@ -102,7 +102,7 @@ def test_its_trials_keep_their_ids() -> None:
 def test_a_plan_that_means_the_same_either_way_says_nothing_of_it(base: dict) -> None:
     made = plan_of(base, KL_COEF)
     assert "reading" not in made.model_dump(mode="json")
-    assert Plan.model_validate_json(as_stored_before(made)).digest() == made.digest()
+    assert Plan.read_back(as_stored_before(made)).digest() == made.digest()
 
 
 def test_bounds_that_a_stored_plan_left_to_every_kind_stay() -> None:
@@ -112,7 +112,7 @@ def test_bounds_that_a_stored_plan_left_to_every_kind_stay() -> None:
         "algorithm.anchor": "batch_start",
     }
     made = plan_of(base, choice("algorithm.correction.kind", "tis", "icepop"))
-    stored = Plan.model_validate_json(as_stored_before(made))
+    stored = Plan.read_back(as_stored_before(made))
     bounds = [
         plan.train_config("b", "reverse", 0, {}).algorithm.correction.bounds
         for plan in (made, stored)
@@ -122,4 +122,11 @@ def test_bounds_that_a_stored_plan_left_to_every_kind_stay() -> None:
 
 def test_returns_that_a_plan_names_are_kept() -> None:
     made = plan_of({"algorithm.baseline": "batch", "algorithm.returns": "token"}, KL_COEF)
-    assert returns(Plan.model_validate_json(made.model_dump_json())) == ["token", "token"]
+    assert returns(Plan.read_back(made.model_dump_json())) == ["token", "token"]
+
+
+def test_a_plan_that_a_user_writes_is_read_as_of_now() -> None:
+    """Edited from one that said nothing of it, or from the text of an older version."""
+    made = plan_of(REINFORCE_PP, KL_COEF)
+    for raw in (json.loads(as_stored_before(made)), {**made.model_dump(), "reading": 0}):
+        assert returns(Plan.model_validate(raw)) == ["token", "token"]

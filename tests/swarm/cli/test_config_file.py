@@ -66,3 +66,34 @@ def test_a_preset_set_on_a_whole_config_is_that_preset(tmp_path: Path, name: str
     found = read_file(tmp_path / CONFIG, [f"algorithm.name={name}"])
     assert found.algorithm == TrainConfig().with_values({"algorithm.name": name}).algorithm
     assert found.data == TrainConfig().with_values({"algorithm.name": name}).data
+
+
+@pytest.mark.parametrize("name", ["default", "dppo", "reinforce_pp", "ppo", "gspo"])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "algorithm.correction.kind=none",
+        "algorithm.correction.kind=token_mask",
+        "algorithm.baseline=batch",
+        "algorithm.baseline=group",
+        "algorithm.baseline=value",
+    ],
+)
+def test_what_follows_from_a_setting_goes_with_it(tmp_path: Path, name: str, pair: str) -> None:
+    """On a config that says every setting, and on one that says the name, as on the preset."""
+    preset = TrainConfig().with_values({"algorithm.name": name, "algorithm.scale": "none"})
+    path, _, value = pair.partition("=")
+    write_config(preset, tmp_path)
+    short = tmp_path / "short.yaml"
+    short.write_text(f"algorithm: {{name: {name}, scale: none}}\n")
+    expected = preset.with_values({path: value}).algorithm
+    for file in (tmp_path / CONFIG, short):
+        assert read_file(file, [pair]).algorithm == expected
+
+
+def test_bounds_that_are_given_with_a_kind_are_kept(tmp_path: Path) -> None:
+    write_config(TrainConfig().with_values({"algorithm.name": "dppo"}), tmp_path)
+    pairs = ["algorithm.correction.high=3", "algorithm.correction.kind=token_mask"]
+    assert read_file(tmp_path / CONFIG, pairs).algorithm.correction.bounds == (0.5, 3.0)
+    same = ["algorithm.correction.kind=dppo", "algorithm.correction.low=0.1"]
+    assert read_file(tmp_path / CONFIG, same).algorithm.correction.bounds == (0.1, 0.2)

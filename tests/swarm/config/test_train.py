@@ -65,10 +65,20 @@ class TestRefusals:
             (
                 {
                     "batch.group_size": 1,
-                    "algorithm.baseline": "batch",
+                    "algorithm.baseline": "leave_one_out",
                     "algorithm.scale": "group_std",
                 },
                 "algorithm.scale 'group_std' needs batch.group_size",
+            ),
+            (
+                {"algorithm.name": "grpo", "algorithm.baseline": "none"},
+                "algorithm.scale 'group_std' divides what is centred by the spread about its mean, "
+                "and algorithm.baseline 'none' does not centre it: set algorithm.scale 'none', or "
+                "algorithm.baseline 'group'",
+            ),
+            (
+                {"algorithm.name": "reinforce_pp", "algorithm.baseline": "none"},
+                "set algorithm.scale 'none', or algorithm.baseline 'batch'",
             ),
             (
                 {

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given
@@ -79,3 +80,26 @@ def test_a_baseline_leaves_no_trace(name: str) -> None:
         for last in BASELINES:
             by_way = resolved(preset(name), [{path: between}, {path: last}])
             assert by_way is None or by_way == resolved(preset(name), [{path: last}])
+
+
+#: One value of each kind, away from some preset's.
+SET: dict[str, JsonValue] = {
+    "algorithm.baseline": "batch",
+    "algorithm.scale": "none",
+    "algorithm.kl_coef": 0.0,
+    "algorithm.kl_placement": "reward",
+    "algorithm.correction.kind": "none",
+    "algorithm.clip_high": 0.3,
+}
+
+
+@pytest.mark.parametrize("name", ["default", "dppo", "reinforce_pp", "ppo"])
+@pytest.mark.parametrize("baseline", ["group", "batch"])
+def test_every_order_of_every_three(name: str, baseline: str) -> None:
+    """Whichever come before: all orders that no step of which is refused give one config."""
+    pairs = list((SET | {"algorithm.baseline": baseline}).items())
+    for three in combinations(pairs, 3):
+        orders = [[dict([pair]) for pair in order] for order in permutations(three)]
+        found = [config for order in orders if (config := resolved(preset(name), order))]
+        together = resolved(preset(name), [dict(three)])
+        assert all(config == together for config in found), three

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from swarm.config.algorithm import AlgorithmSettings
 from swarm.learn.advantages import (
@@ -20,8 +21,16 @@ SCALES = ("none", "group_std", "batch_std")
 rewards = st.floats(0, 1, width=32)
 group_rewards = st.lists(st.one_of(st.none(), rewards), min_size=1, max_size=6)
 batch_rewards = st.lists(group_rewards, min_size=1, max_size=4)
-any_settings = st.builds(
-    AlgorithmSettings, baseline=st.sampled_from(BASELINES), scale=st.sampled_from(SCALES)
+#: A std is divided by where its mean, or one of the others of the group, is the baseline.
+DIVIDED = {
+    "none": BASELINES,
+    "group_std": ("group", "leave_one_out"),
+    "batch_std": ("group", "leave_one_out", "batch"),
+}
+any_settings = st.sampled_from(SCALES).flatmap(
+    lambda scale: st.builds(
+        AlgorithmSettings, baseline=st.sampled_from(DIVIDED[scale]), scale=st.just(scale)
+    )
 )
 
 
@@ -80,8 +89,9 @@ class TestDegenerateGroups:
         assert found == pytest.approx((np.array(group) - np.mean(group)) / std)
         assert max(map(abs, found)) < 3
 
-    @pytest.mark.parametrize("baseline", ["group", "leave_one_out", "batch"])
-    @pytest.mark.parametrize("scale", SCALES)
+    @pytest.mark.parametrize(
+        ("baseline", "scale"), [(b, s) for s in SCALES for b in DIVIDED[s] if b != "none"]
+    )
     @pytest.mark.parametrize("reward", [0.0, 0.1, 0.35, 1.0])
     def test_equal_rewards_are_exactly_no_signal(
         self, baseline: str, scale: str, reward: float
@@ -89,9 +99,15 @@ class TestDegenerateGroups:
         found = of([reward] * 8, [reward] * 8, baseline=baseline, scale=scale)
         assert found == [[0.0] * 8] * 2
 
-    @pytest.mark.parametrize("scale", ["group_std", "batch_std"])
-    def test_without_a_baseline_equal_rewards_are_not_divided(self, scale: str) -> None:
-        assert of([0.5] * 4, baseline="none", scale=scale) == [[0.5] * 4]
+    @pytest.mark.parametrize(
+        ("baseline", "scale"), [(b, s) for s in SCALES for b in BASELINES if b not in DIVIDED[s]]
+    )
+    def test_what_is_not_centred_is_not_divided_by_a_spread(
+        self, baseline: str, scale: str
+    ) -> None:
+        """Rewards 1e-5 apart would have advantages of thousands, equal ones their own size."""
+        with pytest.raises(ValidationError, match=f"{scale!r} divides what is centred"):
+            AlgorithmSettings(baseline=baseline, scale=scale)
 
     @pytest.mark.parametrize("baseline", ["group", "leave_one_out"])
     def test_residue_of_equal_rewards_is_no_signal(self, baseline: str) -> None:
@@ -133,6 +149,18 @@ def test_advantages_are_finite_and_do_not_depend_on_the_order_of_groups(
         for a, b in zip(there, back, strict=True):
             # A batch mean is summed in another order.
             assert a == b if a is None else a == pytest.approx(b, abs=1e-9)
+
+
+@given(
+    groups=st.lists(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=6), min_size=1, max_size=4),
+    settings=any_settings.filter(lambda settings: settings.scale != "none"),
+)
+def test_no_spread_is_too_small_to_divide_by(
+    groups: list[list[float]], settings: AlgorithmSettings
+) -> None:
+    """What is divided is part of the spread; leave-one-out is up to twice what is centred."""
+    most = np.sqrt(sum(map(len, groups))) * 2
+    assert all(abs(a) <= most for group in episode_advantages(groups, settings) for a in group)
 
 
 @given(groups=batch_rewards, scale=st.sampled_from(SCALES))

@@ -234,3 +234,44 @@ def test_the_effective_sample_size_is_that_of_the_behaviour_ratios() -> None:
         loss = policy_loss(pi, zeros, zeros, ones, ones, None, settings, anchor_logprobs=anchor)
         ess = loss.sums["behaviour"] ** 2 / (4 * loss.sums["behaviour_squares"])
         assert float(ess) == pytest.approx(8**2 / (4 * 22))
+
+
+@pytest.mark.parametrize(
+    ("settings", "outside"),
+    [
+        ({"clip_low": 0.2, "clip_high": 0.3}, [1, 1, 0, 0, 0, 1, 1, 1, 1]),
+        ({"name": "cispo"}, [0, 0, 0, 0, 0, 0, 0, 1, 1]),
+        ({"name": "rloo"}, [0] * 9),
+        (
+            {"name": "rloo", "correction": {"kind": "token_mask", "low": 0.4}},
+            [1, 0, 0, 0, 0, 0, 1, 1, 1],
+        ),
+        (
+            {"correction": {"kind": "token_mask", "low": 0.1, "high": 1}},
+            [1, 1, 0, 0, 1, 1, 1, 1, 1],
+        ),
+        (
+            {"name": "rloo", "anchor": "batch_start", "correction": {"kind": "tis"}},
+            [0, 0, 0, 0, 0, 0, 1, 1, 1],
+        ),
+    ],
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_tokens_outside_a_bound_are_counted_whatever_their_advantage(
+    settings: dict, outside: list[int], sign: float
+) -> None:
+    """Before any update: pi is pi_old, and its ratios to the sampler are rounding alone."""
+    algorithm = AlgorithmSettings(**settings)
+    log_pi = torch.full((len(RATIOS),), -10.0, dtype=torch.float64)
+    zeros = torch.zeros_like(log_pi)
+    found = policy_loss(
+        log_pi,
+        zeros,
+        log_pi - tensor(RATIOS).log(),
+        sign * torch.ones_like(log_pi),
+        torch.ones_like(log_pi),
+        None,
+        algorithm,
+        anchor_logprobs=log_pi if algorithm.anchor == "batch_start" else None,
+    )
+    assert int(found.sums["outside"]) == sum(outside)

@@ -136,6 +136,18 @@ class TestKlInTheReward:
         first, second = advantages(tree)
         assert first + second == pytest.approx(list(expected), rel=1e-5)
 
+    def test_a_large_reward_does_not_drown_the_penalties(self) -> None:
+        """In fp32 the spacing at 4096 is 4.9e-4: of penalties of 1e-4 whitening would see noise."""
+        same = group([2, 3], episode([4, 5], 4096.0), episode([6, 7, 8], 4096.0))
+        algorithm = AlgorithmSettings(
+            name="reinforce_pp", kl_coef=1e-4, clip_low=None, clip_high=None
+        )
+        ((tree,),) = credited_trees([same], algorithm, MAX_TOKENS, 1, [self.K1])
+        penalties = -1e-4 * np.array([0.75, 0.25, 2.0, 3.0, 1.0])
+        expected = (penalties - penalties.mean()) / (penalties.std(ddof=1) + 1e-4)
+        first, second = advantages(tree)
+        assert first + second == pytest.approx(list(expected), rel=1e-5)
+
     def test_the_callers_array_is_left_alone(self) -> None:
         before = self.K1.copy()
         self.trees(baseline="none", returns="token")

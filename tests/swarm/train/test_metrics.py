@@ -23,6 +23,7 @@ class TestRollouts:
         found = metrics.of_rollouts(self.GROUPS)
         assert found["reward/mean"] == pytest.approx(0.3)
         assert found["reward/std"] == pytest.approx(0.4)
+        assert (found["reward/min"], found["reward/max"]) == (0.0, 1.0)
         assert found["reward/zero_std_frac"] == 0.5
         assert found["completions/mean_length"] == 3.0
         assert found["completions/mean_length_correct"] == 3.0
@@ -48,7 +49,13 @@ class TestRollouts:
         first = groups[0]
         more = replace(first, episodes=(*first.episodes, episode([4], None)))
         added = metrics.of_rollouts([more, *groups[1:]])
-        for name in ("reward/mean", "reward/std", "reward/zero_std_frac"):
+        for name in (
+            "reward/mean",
+            "reward/std",
+            "reward/min",
+            "reward/max",
+            "reward/zero_std_frac",
+        ):
             assert added[name] == pytest.approx(found[name], nan_ok=True)
 
     def test_nothing_scored(self) -> None:

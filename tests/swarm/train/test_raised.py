@@ -5,7 +5,8 @@ from pathlib import Path
 
 from swarm.config.train import TrainConfig
 from swarm.disk.folder import EVENTS, RunWriter, read_rows
-from swarm.train.raised import LOOK_EVERY, RaisedAlarms, Watch
+from swarm.train.curves import WINDOW
+from swarm.train.raised import RaisedAlarms, Watch
 
 TWO_UPDATES = TrainConfig().with_values({"batch.minibatches": 2})
 
@@ -25,30 +26,38 @@ def kinds(raised: RaisedAlarms, found: list[dict], *, ended: bool = False) -> li
 
 def test_each_kind_is_raised_once() -> None:
     raised = RaisedAlarms(TWO_UPDATES)
-    sick = rows(3 * LOOK_EVERY, loss__policy=math.nan)
-    assert kinds(raised, sick[:LOOK_EVERY]) == ["non-finite"]
-    assert kinds(raised, sick[: 2 * LOOK_EVERY]) == []
+    sick = rows(3 * WINDOW, loss__policy=math.nan)
+    assert kinds(raised, sick[:WINDOW]) == ["non-finite"]
+    assert kinds(raised, sick[: 2 * WINDOW]) == []
     assert kinds(raised, sick, ended=True) == []
 
 
 def test_another_kind_is_new() -> None:
     raised = RaisedAlarms(TWO_UPDATES)
-    assert kinds(raised, rows(LOOK_EVERY, mismatch__kl=0.2)) == ["mismatch"]
-    both = rows(2 * LOOK_EVERY, mismatch__kl=0.2, policy__kl_ref=9.0)
+    assert kinds(raised, rows(WINDOW, mismatch__kl=0.2)) == ["mismatch"]
+    both = rows(2 * WINDOW, mismatch__kl=0.2, policy__kl_ref=9.0)
     assert kinds(raised, both) == ["kl-blow-up"]
 
 
-def test_few_new_rows_are_not_looked_at_until_there_are_enough_or_the_run_ends() -> None:
-    raised = RaisedAlarms(TWO_UPDATES)
-    assert kinds(raised, rows(LOOK_EVERY)) == []
-    sick = rows(2 * LOOK_EVERY - 1, loss__policy=math.nan)
-    assert kinds(raised, sick) == []
-    assert kinds(raised, sick, ended=True) == ["non-finite"]
+def test_every_row_is_looked_at_however_many_came_at_once() -> None:
+    """What a run raises, and at which step, does not depend on when its rows were read."""
+    sick = rows(3 * WINDOW)
+    sick[1]["metrics"] |= {"policy/ratio_max": 513.0}
+    sick[2 * WINDOW + 1]["metrics"] |= {"loss/policy": math.nan}
+    for size in (1, 2, WINDOW, len(sick)):
+        raised = RaisedAlarms(TWO_UPDATES)
+        found = []
+        for end in range(size, len(sick) + size, size):
+            found += raised.new(sick[:end])
+        assert [(a.kind, a.step) for a in found] == [
+            ("ratio-blow-up", 1),
+            ("non-finite", 2 * WINDOW + 1),
+        ]
 
 
 def test_what_only_the_whole_run_can_tell_comes_at_its_end() -> None:
     raised = RaisedAlarms(TWO_UPDATES)
-    whole = rows(4 * LOOK_EVERY, policy__clip_frac=0.0)
+    whole = rows(4 * WINDOW, policy__clip_frac=0.0)
     assert kinds(raised, whole) == []
     assert kinds(raised, whole, ended=True) == ["clip-never-binds"]
 
@@ -71,4 +80,4 @@ def test_a_resumed_run_goes_on_where_its_alarms_stopped(tmp_path: Path) -> None:
             watch.look(6 * attempt + step, values)
     assert heard == ["non-finite", "reward-flat-at-zero"]
     events = [event["detail"] for event in read_rows(tmp_path / EVENTS)]
-    assert [(event["alarm"], event["step"]) for event in events] == [(heard[0], 0), (heard[1], 11)]
+    assert [(event["alarm"], event["step"]) for event in events] == [(heard[0], 0), (heard[1], 9)]
