@@ -91,7 +91,7 @@ FACTORS = (
         aliases="""
             estimator, advantage estimator, policy gradient estimator, rl algorithm,
             which algorithm, best algorithm, policy gradient method, policy gradient algorithm,
-            algorithms, rl algorithms, rl method, rl methods, rl estimator, estimators, loss function
+            rl algorithms, rl method, rl methods, rl estimator, estimators, loss function
         """,
         words=dict.fromkeys(RL_PRESETS, ""),
         hints={

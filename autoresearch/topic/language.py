@@ -86,7 +86,7 @@ def _levels(said: list[str]) -> Iterator[str]:
     """Numbers that are not counted in words of another language: `mit 5 Seeds`, `10 Schritte`."""
     for word, after in pairwise([*said, ","]):
         counted = after not in (",", "vs", "in", "and", "or") and number(after) is None
-        if number(word) is not None and (not counted or after in _FOREIGN):
+        if number(word) is not None and (not counted or after in _FOREIGN or len(after) < 3):
             yield word
 
 

@@ -12,8 +12,8 @@ from functools import cache
 from itertools import pairwise
 
 from autoresearch.catalogue import FACTORS
-from autoresearch.catalogue.factor import phrases
 from autoresearch.topic.aliases import Mention
+from autoresearch.topic.bare_values import choices, names, off, values
 from autoresearch.topic.field import FIELD
 from autoresearch.topic.words import STOP, canonical, number, words
 from swarm.config.base import JsonValue
@@ -45,7 +45,6 @@ _SKIP = LIST | frozenset(
     | {"turned", "switched", "turn", "switch", "set", "being", "kept"}
 )
 _WITHOUT = frozenset({"no", "without"})
-_NOTHING = frozenset({"none", "off", "disabled"})
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ def left_out(text: Sequence[str], mentions: Sequence[Mention], factor: str) -> l
             place -= 1
         if place < 0 or text[place] not in _WITHOUT or "with" in text[max(place - 2, 0) : place]:
             continue
-        level = _off(factor)
+        level = off(factor)
         if level is None:
             said = " ".join(text[place : mention.end])
             raise Refusal(
@@ -256,7 +255,7 @@ def _leftwards(
 
 
 def _value_at(text: Sequence[str], place: int, factor: str, taken: Set[int]) -> Spoken | None:
-    for name, level in _values(factor):
+    for name, level in values(factor):
         end = place + len(name)
         if tuple(text[place:end]) == name and not taken & set(range(place, end)):
             return Spoken(place, end, factor, level)
@@ -268,11 +267,11 @@ def _value_ending(
 ) -> Spoken | None:
     shortened = [
         (name[: -len(shared)], level)
-        for name, level in (*_names(factor), *_choices(factor))
+        for name, level in (*names(factor), *choices(factor))
         for shared in _tails(said)
         if len(name) > len(shared) and name[-len(shared) :] == shared
     ]
-    for name, level in (*_values(factor), *shortened):
+    for name, level in (*values(factor), *shortened):
         start = place + 1 - len(name)
         fits = start >= 0 and tuple(text[start : place + 1]) == name
         if fits and not taken & set(range(start, place + 1)):
@@ -282,53 +281,3 @@ def _value_ending(
 
 def _tails(said: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(said[i:]) for i in range(len(said)) if i or len(said) == 1]
-
-
-@cache
-def _values(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
-    """What a bare value may be called: a choice's own names and words, and `none` of a number."""
-    known = FACTORS[factor]
-    found: list[tuple[tuple[str, ...], JsonValue]] = []
-    if known.kind == "choice":
-        found += (*_choices(factor), *_names(factor))
-    off = _off(factor)
-    if off is not None:
-        found += [((word,), off) for word in _NOTHING]
-    return tuple(sorted(found, key=lambda pair: -len(pair[0])))
-
-
-#: Levels that are none of a factor, though they are not called so.
-_RESTS: Mapping[str, JsonValue] = {
-    "clip_higher": 0.2,
-    "curriculum": "uniform",
-    "updates_per_batch": 1,
-}
-
-
-@cache
-def _choices(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
-    known = FACTORS[factor]
-    levels = known.choices if known.kind == "choice" else ()
-    return tuple((tuple(words(str(level))), level) for level in levels)
-
-
-@cache
-def _names(factor: str) -> tuple[tuple[tuple[str, ...], JsonValue], ...]:
-    known = FACTORS[factor]
-    said = [*known.words.items(), *known.hints.items()]
-    return tuple((tuple(words(each)), level) for level, text in said for each in phrases(text))
-
-
-def _off(factor: str) -> JsonValue:
-    """The level that means none of a factor; None where there is none."""
-    zero = 0.0 if FACTORS[factor].kind == "float" else 0
-    found = next((level for level in ("none", zero) if _takes(factor, level)), None)
-    return _RESTS.get(factor) if found is None else found
-
-
-def _takes(factor: str, level: JsonValue) -> bool:
-    known = FACTORS[factor]
-    if known.kind == "choice":
-        return level in known.choices
-    low = known.bounds[0] if known.bounds else 1
-    return known.kind in ("int", "float") and level != "none" and low <= 0

@@ -91,6 +91,7 @@ def parse(topic: str) -> ParsedTopic:
     spoken += [level for name in strong for level in left_out(text, mentions, name)]
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
+    _refuse_same(text, numbers, [*treatments, *fixed])
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     of_rewards = {"reward/mean"} if _REWARDS in strong else set()  # `as the training reward`
     metric = next(
@@ -174,6 +175,17 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     return (treatments, fixed) if treatments else (fixed, [])
 
 
+def _refuse_same(text: Sequence[str], numbers: Mapping[int, str], said: Sequence[Named]) -> None:
+    """Refuse `lr 1e-4 vs lr 1e-4`, where nothing else differs."""
+    if any(len(each.levels) > 1 for each in said):
+        return
+    for each in said:
+        typed = [place for place, owner in numbers.items() if owner == each.factor]
+        if len(typed) > 1 and _VERSUS & set(text[min(typed) : max(typed)]):
+            problem = f"both sides of its comparison are {each.factor} {each.levels[0]}"
+            raise Refusal("topic", problem, "name two values")
+
+
 def _on(said: "_Said") -> "_Said":
     """`GRPO vs RLOO with a curriculum`: a factor without a level is held at the one that acts."""
     known = FACTORS[said.named.factor]
@@ -234,15 +246,6 @@ def _said(
         given += [(m.start, level) for m in mine if (level := _as_level(m, text)) is not None]
     given.sort(key=lambda pair: pair[0])
     levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
-    typed = [place for place, owner in numbers.items() if owner == name]
-    if (
-        len(typed) > 1
-        and len(levels) == 1
-        and any(word in _VERSUS for word in text[min(typed) : max(typed)])
-    ):
-        raise Refusal(
-            "topic", f"both sides of its comparison are {name} {levels[0]}", "name two values"
-        )
     own = {i for m in mine for i in range(m.start, m.end)}
     first = min([m.start for m in mine] + [place for place, _ in given])
     before = _word_before(text, first, own)

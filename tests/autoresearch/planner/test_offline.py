@@ -75,7 +75,6 @@ TOPICS = {
     "does clip-higher stop entropy collapse": CLIP,
     "Does raising the upper clip bound prevent entropy collapse?": CLIP,
     "DAPO's clip-higher: does it keep entropy up?": CLIP,
-    "asymmetric clipping 0.2 vs 0.28 and entropy": CLIP,
     "clip-higher x updates per batch": CLIP,
     "what prevents entropy collapse in GRPO?": CLIP,
     "is group size 16 better than 4 at the same rollouts": GROUP_4,

@@ -11,7 +11,7 @@ def test_preview_has_exactly_the_documented_keys() -> None:
     document = json.loads(json.dumps(preview(plan_for("does clip-higher stop entropy collapse"))))
     assert list(document) == [
         "study", "topic", "planner", "playbook", "question", "hypotheses", "factors", "arms",
-        "tasks", "model", "seeds", "trials", "estimated_seconds",
+        "tasks", "model", "seeds", "trials", "estimated_seconds", "budget",
         "settings", "varied", "set", "left_aside", "repairs", "notes",
     ]  # fmt: skip
     assert list(document["hypotheses"][0]) == [

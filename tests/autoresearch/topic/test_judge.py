@@ -39,7 +39,6 @@ def test_a_side_or_a_name_that_is_not_understood_is_named(topic: str, said: str)
     ("topic", "words"),
     [
         ("effect of batch size on training stability", "stability"),
-        ("sample efficiency of GRPO vs RLOO", "efficiency"),
         ("does the learning rate matter for harmonious gardening", "harmonious, gardening"),
         ("does reward shaping hurt calibration?", "calibration"),
         ("Does Müller et al.'s baseline matter for GRPO?", "Müller"),

@@ -109,7 +109,6 @@ def test_a_setting_of_another_trainer_is_a_factor_with_its_values(
         ("gamma 0.9 vs 1 in GRPO", ("algorithm.value.gamma", "GRPO", "PPO")),
         ("foo_bar 3 vs 4", ("foo_bar",)),
         ("SFT lr 1e-4 vs 1e-3", ("warmup.lr", "sft_warmup", "20 SFT steps")),
-        ("tis_imp_ratio_cap 2 vs 4", ("algorithm.correction.high", "with TIS")),
         ("optim.lrr 1e-4 vs 1e-3", ("optim.lrr", "did you mean optim.lr")),
     ],
 )
