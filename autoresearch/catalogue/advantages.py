@@ -66,7 +66,9 @@ FACTORS = (
         levels=("group", "batch", "none"),
         aliases="baseline, advantage baseline, reward baseline, variance reduction",
         words={
-            "group": "group mean, group baseline, group mean baseline, group average, mean of the group",
+            "group": """
+                group mean, group baseline, group mean baseline, group average, mean of the group
+            """,
             "leave_one_out": "leave one out, loo, loo baseline, leave one out baseline",
             "batch": "batch mean, batch baseline, batch mean baseline, mean of the batch",
             "value": "",
@@ -96,15 +98,22 @@ FACTORS = (
         words=dict.fromkeys(RL_PRESETS, ""),
         hints={
             **{name: name.replace("_", " ") for name in RL_PRESETS if name != "default"},
-            "grpo": "grpo, group relative policy optimization, online grpo, vanilla grpo, plain grpo, standard grpo",
+            "grpo": """
+                grpo, group relative policy optimization, online grpo, vanilla grpo, plain grpo,
+                standard grpo
+            """,
             "dr_grpo": "dr grpo, drgrpo, grpo done right, doctor grpo",
             "dapo": "dapo",
             "gspo": "gspo, group sequence policy optimization",
             "cispo": "cispo",
             "dppo": "dppo",
             "rloo": "rloo, reinforce leave one out",
-            "reinforce_pp": "reinforce++, reinforce pp, reinforce plus plus, rpp, reinforce plusplus",
-            "ppo": "ppo, proximal policy optimization, ppo clip, ppo with gae, gae ppo, ppo gae, gae",
+            "reinforce_pp": """
+                reinforce++, reinforce pp, reinforce plus plus, rpp, reinforce plusplus
+            """,
+            "ppo": """
+                ppo, proximal policy optimization, ppo clip, ppo with gae, gae ppo, ppo gae, gae
+            """,
             "maxrl": "maxrl, max rl",
             "dpo": "dpo, online dpo, on policy dpo, direct preference optimization",
             "default": "default recipe, default algorithm, the default, the recipe",
@@ -133,7 +142,8 @@ FACTORS = (
         aliases="""
             loss aggregation, aggregation, loss reduction, loss normalization, length normalization,
             dividing by length, dividing by the length, dividing by response length,
-            dividing by the response length, aggregation of the loss, loss averaging, averaging of the loss,
+            dividing by the response length, aggregation of the loss, loss averaging, averaging of
+            the loss,
             token aggregation, reduction of the loss, length normalisation, normalization by length
         """,
         words={

@@ -75,7 +75,8 @@ FACTORS = (
         aliases="""
             clip higher, clip high, upper clip, upper clip range, upper clip bound, higher clip,
             higher clip range, raising the upper clip, decoupled clip, decoupled clipping,
-            asymmetric clip, asymmetric clipping, epsilon high, eps high, clip upper, clip upper bound,
+            asymmetric clip, asymmetric clipping, epsilon high, eps high, clip upper, clip upper
+            bound,
             upper bound of the clip, upper clipping, upper clipping bound, upper epsilon,
             higher upper clip, high clip, clip higher bound, clip ratio high, upper eps,
             asymmetric clip range, larger upper clip
@@ -126,10 +127,14 @@ FACTORS = (
         title="KL divergence that is penalised",
         sets=("algorithm.kl",),
         levels=("reverse", "forward"),
-        aliases="kl estimator, kl direction, k1 k2 k3, kl approximation, kl type, kl form, kl estimators",
+        aliases="""
+            kl estimator, kl direction, k1 k2 k3, kl approximation, kl type, kl form, kl estimators
+        """,
         words={
             "reverse": "reverse kl, k2, k2 loss, k2 estimator, mode seeking kl, k2 kl",
-            "forward": "forward kl, k3, k3 loss, k3 estimator, mass covering kl, k3 kl, low variance kl",
+            "forward": """
+                forward kl, k3, k3 loss, k3 estimator, mass covering kl, k3 kl, low variance kl
+            """,
         },
         hints={"reverse": "reverse", "forward": "forward"},
         expected="k3 as a loss follows the forward KL; differences show at large coefficients.",
@@ -195,7 +200,8 @@ FACTORS = (
         aliases="""
             off policy correction, sampler correction, rollout correction,
             importance sampling correction, training inference mismatch, train inference mismatch,
-            correction, staleness correction, corrections, mismatch correction, importance correction,
+            correction, staleness correction, corrections, mismatch correction, importance
+            correction,
             importance weights, importance ratios, is correction, off policy corrections,
             correcting for staleness, engine mismatch correction
         """,

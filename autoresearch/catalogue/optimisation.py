@@ -112,7 +112,8 @@ FACTORS = (
         bounds=(1e-6, 1e6),
         aliases="""
             gradient clipping, gradient clip, grad clip, grad clipping, gradient norm clipping,
-            grad norm clipping, clipping gradients, clipping the gradient, max grad norm, gradient norm,
+            grad norm clipping, clipping gradients, clipping the gradient, max grad norm, gradient
+            norm,
             clipping of the gradient, clipping of gradients, grad norm clip, gradient norm clip,
             max norm, max gradient norm, global norm clipping
         """,

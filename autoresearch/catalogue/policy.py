@@ -77,7 +77,9 @@ FACTORS = (
                 attention only, attention layers, only attention, attention projections, qkvo,
                 only the attention, attention alone, q and v, attention matrices
             """,
-            "mlp": "mlp only, mlp layers, only mlp, only the mlp, mlps, mlps only, mlp alone, only mlps",
+            "mlp": """
+                mlp only, mlp layers, only mlp, only the mlp, mlps, mlps only, mlp alone, only mlps
+            """,
         },
         hints={"attention": "attention", "mlp": "mlp, ffn", "all": "all, everything, everywhere"},
         expected="Attention alone does worse than MLPs or all layers at equal parameters.",

@@ -22,14 +22,16 @@ FACTORS = (
             group size, groupsize, size of the group, num generations, number of generations,
             generations per prompt, samples per prompt, rollouts per prompt, completions per prompt,
             responses per prompt, answers per prompt, groups of, larger groups, larger group,
-            bigger groups, bigger group, smaller groups, smaller group, group sizes, sizes of groups,
+            bigger groups, bigger group, smaller groups, smaller group, group sizes, sizes of
+            groups,
             number of rollouts per prompt, number of samples per prompt, samples per question,
             number of completions per prompt, number of responses per prompt, rollouts per example,
             rollouts per question, rollouts per problem, samples per problem, answers per question,
             completions per question, responses per question, generations per question,
             samples per group, rollouts per group, completions per group, samples a prompt,
             rollouts a prompt, completions a prompt, attempts per prompt, attempts per problem,
-            groups of size, rollouts for each prompt, samples for each prompt
+            per prompt, per question, per problem, groups of size, rollouts for each prompt, samples
+            for each prompt
         """,
         symbols=("g", "k", "n"),
         units=("generations", "samples", "completions", "responses", "answers"),
@@ -208,7 +210,8 @@ FACTORS = (
                 shuffled order, mixed order
             """,
             "easy_first": """
-                easy first, easy to hard, easy prompts first, easy to hard order, easy to hard curriculum, easy examples first,
+                easy first, easy to hard, easy prompts first, easy to hard order, easy to hard
+                curriculum, easy examples first,
                 easiest first, easy problems first, easy questions first, easy prompts first,
                 sorted by difficulty, easier first, from easy to hard
             """,

@@ -20,7 +20,7 @@ from autoresearch.planner.task_for import (
     tasks_for,
     with_own_data_by_arm,
 )
-from autoresearch.planner.treatments import Treatment, beside_held, select
+from autoresearch.planner.treatments import Treatment, select
 from autoresearch.playbook import Playbook
 from autoresearch.playbook.schema import PlaybookTuning, ProfileSettings
 from autoresearch.study.intent import Intent
@@ -52,7 +52,7 @@ def compose(playbook: Playbook, intent: Intent) -> Plan:
         profile = profile.model_copy(update={"looks": (intent.seeds,)})
     for each in intent.factors:
         take_nearest_levels(factor(each.name), each)
-    treatments = beside_held(select(playbook, intent, recipe), intent)
+    treatments = select(playbook, intent, recipe)
     asked = hypotheses.measure(playbook, intent.metric)
     fixed = fix_settings(playbook, profile, intent, treatments)
     fixed = replace(fixed, train=with_sets(fixed.train, intent.evaluation))

@@ -166,6 +166,13 @@ def _held(intent: Intent, treatments: Sequence[Treatment]) -> dict[str, JsonValu
     values: dict[str, JsonValue] = {}
     for name, level in intent.held.items():
         known = factor(name)
+        by_arm = next((t for t in treatments if known.paths <= t.factor.paths), None)
+        if by_arm is not None and by_arm.name != name:
+            raise Refusal(
+                "topic",
+                f"it fixes {name}, and each level of {by_arm.name} has a value of its own for it",
+                f"ask about {by_arm.name} alone, or about the path: {by_arm.factor.sets[0]}",
+            )
         values |= known.assign(known.check(level))
     # GRPO alone is the family's name: the base recipe stands for it.
     if intent.algorithm and intent.algorithm != "grpo":

@@ -40,8 +40,8 @@ def measure(playbook: Playbook, named_metric: str | None) -> Measure:
 def fill(
     playbook: Playbook, treatments: Sequence[Treatment], arms: Sequence[Arm], asked: Measure
 ) -> tuple[Hypothesis, ...]:
-    """The playbook's hypotheses, where the levels are those that they were written for; else one for
-    each arm against the control, so that no arm is trained and never judged.
+    """The playbook's hypotheses, where the levels are those that they were written for; else one
+    for each arm against the control, so that no arm is trained and never judged.
 
     A level that the topic claims to be better replaces the playbook's direction.
     """

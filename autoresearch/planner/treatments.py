@@ -56,24 +56,6 @@ def select(playbook: Playbook, intent: Intent, recipe: ModelRecipe) -> tuple[Tre
     return chosen
 
 
-def beside_held(treatments: Sequence[Treatment], intent: Intent) -> tuple[Treatment, ...]:
-    """The treatments without what a held factor sets in every arm: `LoRA vs full weights, lr 1e-3
-    for both`."""
-    held = frozenset().union(*(factor(name).paths for name in intent.held))
-    return tuple(replace(t, factor=_without(t.factor, held)) for t in treatments)
-
-
-def _without(known: CatalogueFactor, held: frozenset[str]) -> CatalogueFactor:
-    left = tuple(path for path in known.sets if path not in held)
-    if not left or left == known.sets:
-        return known
-    values = {
-        level: {path: value for path, value in given.items() if path not in held}
-        for level, given in known.values.items()
-    }
-    return replace(known, sets=left, values=values)
-
-
 def _refuse_overlap(treatments: Sequence[Treatment]) -> None:
     for one, other in combinations(treatments, 2):
         if both := one.factor.paths & other.factor.paths:

@@ -85,6 +85,9 @@ _CONTEXT = phrase(
     r"(?:(?:at|with|under|using)\s)?(?:an?\s)?(?P<n>\d+k?)[-\s]?(?:tokens?\s)?"
     r"(?:context(?:\slength|\swindow)?|ctx|response\slength|completion\slength|token\s(?:budget|limit|responses|completions|answers))"
 )
+_MOST_TOKENS = phrase(
+    r"(?:(?:at|with|under|using)\s)?max(?:imum)?(?:\sof)?\s(?P<n>\d+)\s(?:new\s)?tokens(?!\s?(?:,|vs|or|and)\s?\d)"
+)
 _BEFORE_LENGTH = re.compile(
     r"\d+k?\s*(?:vs\.?|versus|or|and|to|,|/)\s*\d+k?[-\s](?:tokens?\s)?(?:context|ctx|response)",
     re.IGNORECASE,
@@ -138,6 +141,7 @@ def circumstances(text: Text) -> Circumstances:
         )
     if not _BEFORE_LENGTH.search(text.left):  # else levels of the generation budget
         found.max_tokens = one_of(text, _CONTEXT, "length", _tokens)
+        found.max_tokens = found.max_tokens or one_of(text, _MOST_TOKENS, "length", whole)
     found.precisions = _precisions(text)
     if found.seeds is not None and found.seeds < 2:
         raise Refusal("topic", "one seed shows no spread", "ask for 2 seeds or more")

@@ -235,6 +235,7 @@ KEYS: Mapping[str, Key] = {
     "overlong_buffer.enable": _OVERLONG,
     "overlong_buffer.penalty_factor": Key("algorithm.overlong_factor"),
     "overlong_buffer_len": _OVERLONG,
+    "overlong_buffer": Key("algorithm.overlong_buffer"),
     **dict.fromkeys(
         [
             "tis_imp_ratio_cap",

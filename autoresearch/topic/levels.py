@@ -9,7 +9,7 @@ vs group`), and a contrast may leave out what its sides share (`forward vs rever
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from autoresearch.catalogue import FACTORS
 from autoresearch.topic.aliases import Mention
@@ -40,6 +40,7 @@ _APART_FROM_NUMBER = _APART | {"with", "at", "under", "using", "after", "when"}
 #: Behind these a number with a word of its own is no further level: `16 and 37 parsnips`.
 _WEAK_JOINS = frozenset({"and", ","})
 _COMPARES = frozenset({"vs", "versus", "or", "than", "to", "against"})
+_CONTRASTS = frozenset({"vs", "versus", "than", "against"})
 _SKIP = LIST | frozenset(
     {"a", "an", "the", "of", "is", "from", "between", "either", "in", "as", "on", "beat", "beats"}
     | {"turned", "switched", "turn", "switch", "set", "being", "kept"}
@@ -119,7 +120,8 @@ def _owner(
     later = [m for m in numeric if m.start > place]
     if earlier and later and later[0].start == place + 1:
         before = text[place - 1]
-        if before not in LIST and number(before) is None and earlier[-1].end != place:
+        new = before not in LIST or (before == "," and not _has_own(text, later[0]))
+        if new and number(before) is None and earlier[-1].end != place:
             return later[0].alias.factor
     if earlier:
         if _stands_by(text, covered, found, place):
@@ -135,6 +137,12 @@ def _owner(
         return None
     joined = all(w in STOP or w in UNITS or number(w) is not None for w in between)
     return later[0].alias.factor if joined else None
+
+
+def _has_own(text: Sequence[str], mention: Mention) -> bool:
+    """Whether a number stands behind a name: `rank 4, 16, 64 alpha fixed at 32`."""
+    behind = takewhile(lambda word: word != ",", text[mention.end : mention.end + 3])
+    return any(number(word) is not None for word in behind)
 
 
 def _counted(unit: str, numeric: Sequence[Mention], place: int) -> str | None:
@@ -158,6 +166,8 @@ def _stands_by(
     while back >= 0 and back not in covered and back not in found:
         back -= 1
     between = text[back + 1 : place]
+    if back in found and between and between[-1] in _CONTRASTS:
+        return True  # `lr 1e-4 in GRPO vs 1e-3`
     if len(between) > 1 and between[-1] in _APART_FROM_NUMBER and between[-2] in _COMPARES:
         between = between[:-1]  # `at 0.1 rather than at 1`
     apart = _APART if back in covered else _APART_FROM_NUMBER

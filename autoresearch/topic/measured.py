@@ -42,7 +42,7 @@ _EVAL_TEMPERATURE = phrase(
     r"|(?:evaluat\w*|test\w*)(?:\s+on)?(?:\s+\w+){0,2}?\s+(?:at|with)\s(?:an?\s)?temp(?:erature)?\s?[=:]?\s?(?:of\s)?(?P<f>\d*\.?\d+)"
     r"|(?:(?:at|with)\s)?temp(?:erature)?\s?[=:]?\s?(?P<m>\d*\.?\d+)\s(?:at|in|for|during)\s(?:eval\w*|test\w*|validation)"
 )
-_GREEDY = phrase(r"greedy\s(?:eval\w*|decod\w*|test\w*)|eval\w*\sgreed\w+")
+_GREEDY = phrase(r"greedy\s(?:eval\w*|decod\w*|test\w*)|eval\w*\s(?:\w+\s){0,2}greed\w*")
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,24 @@ _ARTICLES = frozenset({"a", "an", "the", "of"})
 _CONTRAST = LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
 _JOINS = frozenset({",", "and"})
 _NOISE = "replicate"
+#: Behind a level they say that it is not taken: `dynamic sampling off`.
+_OFF = frozenset({"off", "disabled"})
+#: What asks for combinations.
+_CROSSED = frozenset(
+    [
+        "x",
+        "cross",
+        "crossed",
+        "interact",
+        "interaction",
+        "depend",
+        "both",
+        "each",
+        "jointly",
+        "together",
+        "combined",
+    ]
+)
 _REWARDS = "reward_shaping"
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 #: `with or without KL`: both are asked about.
@@ -92,6 +110,7 @@ def parse(topic: str) -> ParsedTopic:
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
     _refuse_same(text, numbers, [*treatments, *fixed])
+    _refuse_valueless(text, treatments)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     of_rewards = {"reward/mean"} if _REWARDS in strong else set()  # `as the training reward`
     metric = next(
@@ -175,6 +194,18 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     return (treatments, fixed) if treatments else (fixed, [])
 
 
+def _refuse_valueless(text: Sequence[str], treatments: Sequence[Named]) -> None:
+    """Refuse `kl 0 vs 0.01, higher temperature`: no usual levels join one that has its own."""
+    compared = [each for each in treatments if len(each.levels) > 1]
+    bare = [each for each in treatments if not each.levels]
+    if compared and bare and not _CROSSED & set(text):
+        raise Refusal(
+            "topic",
+            f"it compares {compared[0].factor}, and names {bare[0].factor} without a value",
+            f"say at which value it is held: 'with {bare[0].words} …', or ask how they interact",
+        )
+
+
 def _refuse_same(text: Sequence[str], numbers: Mapping[int, str], said: Sequence[Named]) -> None:
     """Refuse `lr 1e-4 vs lr 1e-4`, where nothing else differs."""
     if any(len(each.levels) > 1 for each in said):
@@ -237,8 +268,13 @@ def _said(
 ) -> _Said:
     known = FACTORS[name]
     mine = [m for m in mentions if m.alias.factor == name]
+    negated = {s.start for s in spoken if s.factor == name and text[s.start] in _OFF}
     given: list[tuple[int, JsonValue]] = [
-        *((m.start, m.alias.level) for m in mine if m.alias.level is not None),
+        *(
+            (m.start, m.alias.level)
+            for m in mine
+            if m.alias.level is not None and m.end not in negated
+        ),
         *((s.start, s.level) for s in spoken if s.factor == name),
         *((place, number(text[place])) for place, owner in numbers.items() if owner == name),
     ]

@@ -4,12 +4,16 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from autoresearch.topic.levels import UNITS
 from autoresearch.topic.stretches import Text
 from autoresearch.topic.words import number
 from swarm.config.base import JsonValue
 from swarm.config.checked import check_path, check_value, known_paths
 from swarm.errors import Refusal
 
+_VALUE = re.compile(
+    r"(?<![^\s,/])(?!(?:vs|versus|or|and|than|to|against)\b)[^\s,/]+", re.IGNORECASE
+)
 _FREE = r"task\.args\.\w+|task\.sources\.\w+\.weight"
 _AND = r"(?:\s*,\s*|\s*/\s*|\s+(?:vs\.?|versus|or|and|than|to|against)\s+|\s+)"
 
@@ -26,10 +30,16 @@ def paths_named(text: Text) -> list[PathNamed]:
     """Take paths and their values out of a topic. One that is named twice is one. Raises Refusal
     for what looks like a path and is none, with the nearest."""
     found: dict[str, tuple[JsonValue, ...]] = {}
-    for match in text.take(_pattern()):
-        said = re.split(_AND, match["values"].strip()) if match["values"] else []
-        levels = tuple(_value(match["path"], each) for each in filter(None, said))
-        found[match["path"]] = tuple(dict.fromkeys((*found.get(match["path"], ()), *levels)))
+    for match in list(_pattern().finditer(text.left)):
+        path, levels, end = match["path"], [], match.end("path")
+        for said in _VALUE.finditer(match["values"] or ""):
+            level = _value(path, said[0])
+            if levels and not _fits(path, level):
+                break  # `algorithm.ratio token vs sequence, 4 minibatches`
+            levels.append(level)
+            end = match.start("values") + said.end()
+        text.blank(match.start(), end)
+        found[path] = tuple(dict.fromkeys((*found.get(path, ()), *levels)))
     for match in _UNKNOWN.finditer(text.left):
         check_path(match[0], "topic")
     return [PathNamed(path, levels) for path, levels in found.items()]
@@ -48,7 +58,9 @@ def _pattern() -> re.Pattern[str]:
     paths = "|".join([*map(re.escape, dotted), _FREE])
     bare = r"[a-z]\w*\b(?!\.\w)"
     told = rf"(?<=[=:])\s*{bare}|(?<=\bvs\s){bare}|(?<=\bor\s){bare}"
-    word = rf"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*|{told})"
+    units = "|".join(sorted(UNITS))
+    counted = rf"(?!\s+(?:{units})(?:e?s)?\b)"
+    word = rf"(?:true|false|null|[a-z]+_[a-z_]+|-?\d[\w.+-]*(?![\w.+-]){counted}|{told})"
     first = rf"(?:{word}|[a-z]\w*(?=\s+(?:vs\.?|versus|or)\s))"
     return re.compile(
         rf"(?<![\w.])(?P<path>{paths})(?![\w.])\s*[=:]?\s*(?P<values>{first}(?:{_AND}{word})*)?"
@@ -57,8 +69,12 @@ def _pattern() -> re.Pattern[str]:
 
 @cache
 def _may_be_zero(path: str) -> bool:
+    return _fits(path, 0)
+
+
+def _fits(path: str, level: JsonValue) -> bool:
     try:
-        check_value(path, 0, "topic")
+        check_value(path, level, "topic")
     except Refusal:
         return False
     return True

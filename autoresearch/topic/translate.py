@@ -27,8 +27,8 @@ _NUMBERED = re.compile(r"\s*[=:]?\s*\d")
 _SEVERAL = re.compile(r"\b(?:vs|versus|or|against|than)\b|[,/]\s*[\d.]")
 #: verl's two switches side by side ask where the KL stands.
 _PLACES = re.compile(
-    r"use_kl_(in_reward|loss)(?:\s*=\s*true)?\s*(?:vs\.?|versus|or|,|and)\s*"
-    r"use_kl_(in_reward|loss)(?:\s*=\s*true)?",
+    r"\b(?:[a-z_]+\.)*use_kl_(in_reward|loss)(?:\s*=\s*true)?(?P<beside>(?:\s+[\w.]+\s?=\s?[\w.]+)*)"
+    r"\s*(?:vs\.?|versus|or|,|and)\s*(?:[a-z_]+\.)*use_kl_(in_reward|loss)(?:\s*=\s*true)?",
     re.IGNORECASE,
 )
 _PLACE_OF = {"in_reward": "kl in the reward", "loss": "kl in the loss"}
@@ -69,6 +69,18 @@ _TWICE = re.compile(
     r"(?P<path>(?<![\w.])[a-z_]+(?:\.[a-z_]+)+)(?P<value>\s*[=:]?\s*[^\s,]+(?:\s+(?:vs\.?|versus|or|and)\s+|,\s*))"
     r"(?P=path)(?![\w.])\s*[=:]?\s*"
 )
+#: `TIS with a cap of 2`.
+_CAP = re.compile(
+    r"(?P<tis>\b(?:tis|truncated\s(?:importance\ssampling|is)))[-\s](?:with\s)?(?:an?\s)?"
+    r"(?:cap|threshold|clip|bound)\s*(?:of\s|at\s|=\s?)?(?=\d)",
+    re.IGNORECASE,
+)
+#: Adam's two at once: `betas (0.9, 0.95) vs (0.9, 0.999)`.
+_PAIR = r"[(\[]\s*(0?\.\d+)\s*,\s*(0?\.\d+)\s*[)\]]"
+_BETAS = re.compile(
+    rf"\b(?:adamw?\s)?betas?\s*[=:]?\s*{_PAIR}(?:\s*(?:vs\.?|versus|or|against)\s*{_PAIR})?",
+    re.IGNORECASE,
+)
 #: `50 steps of SFT at lr 1e-5`: the rate of the SFT.
 _SFT_RATE = re.compile(
     r"(?P<sft>\bsft(?:[-\s](?:warm[-\s]?up|steps|phase))?)\s(?:at|with)\s(?:an?\s)?(?:lr|learning\srate)\s(?:of\s)?(?=\d)",
@@ -83,7 +95,10 @@ _OR, _OF = (
     r"\s(?:vs\.?|versus|or|against)\s(?:the\s|at\sthe\s)?",
     r"\s(?:importance\s)?(?:ratios?|importance\s(?:sampling|weights?|weighting))",
 )
-_WEIGHTS = r"(?:importance\s(?:ratios?|sampling|weights?|weighting)\s)(?:at\sthe\s|per\s|by\s|over\sthe\s)?"
+_WEIGHTS = (
+    r"(?:importance\s(?:ratios?|sampling|weights?|weighting)\s)"
+    r"(?:at\sthe\s|per\s|by\s|over\sthe\s)?"
+)
 _LEFT, _RIGHT = r"(?:\slevel)?(?:\s\((?:gspo|grpo)\))?", r"(?:\slevel)?(?:\s\((?:gspo|grpo)\))?"
 _RATIO = re.compile(
     rf"\b(?:{_TOKEN}(?:{_OF})?{_LEFT}{_OR}{_SEQUENCE}{_OF}|{_WEIGHTS}{_TOKEN}{_LEFT}{_OR}{_SEQUENCE}{_RIGHT})",
@@ -95,8 +110,8 @@ _RATIO_BACK = re.compile(
 )
 #: DAPO's soft penalty over a part of the budget: `over the last 20% of the budget`.
 _OVERLONG_SHARE = re.compile(
-    r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|shaping)\s(?:over|in|on|within|for)\s"
-    r"(?:the\s)?(?:last\s)?(?P<share>\d+)%(?:\sof\s(?:the\s)?(?:\w+\s)?(?:budget|tokens|length))?",
+    r"\b(?:soft[-\s])?overlong[-\s](?:penalt\w+|punishment|shaping)\s(?:over|in|on|within|for|with)\s(?:an?\s)?"
+    r"(?:the\s)?(?:last\s)?(?P<share>\d+)%(?:\sbuffer)?(?:\sof\s(?:the\s)?(?:\w+\s)?(?:budget|tokens|length))?",
     re.IGNORECASE,
 )
 #: The same, where no number says otherwise.
@@ -110,7 +125,9 @@ _OVERLONG = re.compile(
 def in_own_words(topic: str) -> str:
     """The topic with the settings of other trainers in the catalogue's words. Raises Refusal for a
     setting or a value that has no counterpart."""
-    topic = _PLACES.sub(lambda m: f"{_PLACE_OF[m[1].lower()]} vs {_PLACE_OF[m[2].lower()]}", topic)
+    topic = _PLACES.sub(_placed, topic)
+    topic = _CAP.sub(r"\g<tis> with algorithm.correction.high ", topic)
+    topic = _BETAS.sub(_betas, topic)
     topic = _SFT_RATE.sub(r"\g<sft> with warmup.lr ", topic)
     topic = _RATIO.sub("algorithm.ratio token vs sequence", topic)
     topic = _RATIO_BACK.sub("algorithm.ratio sequence vs token", topic)
@@ -137,6 +154,19 @@ def in_own_words(topic: str) -> str:
     while (named_once := _TWICE.sub(r"\g<path>\g<value>", said)) != said:
         said = named_once
     return said
+
+
+def _placed(match: re.Match[str]) -> str:
+    beside = f" with {match['beside']}" if match["beside"] else ""
+    return f"{_PLACE_OF[match[1].lower()]} vs {_PLACE_OF[match[3].lower()]}{beside}"
+
+
+def _betas(match: re.Match[str]) -> str:
+    """Those that differ are compared, one that does not is held."""
+    said = {"adam beta1": (match[1], match[3]), "adam beta2": (match[2], match[4])}
+    compared = [f"{name} {a} vs {b}" for name, (a, b) in said.items() if b and a != b]
+    held = [f" with {name} {a}" for name, (a, b) in said.items() if not b or a == b]
+    return f"{' x '.join(compared)}{''.join(held)} "
 
 
 def _share(match: re.Match[str]) -> str:

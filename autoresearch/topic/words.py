@@ -63,7 +63,8 @@ more most much my need needed needs no not of on one only optimal or our over pi
 setting should show small smaller so than that the their them there these they this to too under up
 use used useful using value values versus vs want was we well what when where whether which while
 who why will with without work works worse worth would x you your beat beats outperform outperforms
-until till whichever during while against equal really actually also enough final et al per se please
+until till whichever during while against equal really actually also enough final
+et al per se please
 """
 #: Function words and words that any question may hold: they carry no subject.
 STOP = frozenset([*_STOP_TEXT.split(), ","])

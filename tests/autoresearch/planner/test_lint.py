@@ -52,7 +52,10 @@ CASES = {
     "PB302": with_train(plan_for(STD), steps=10),
     "PB401": with_train(plan_for(CLIP), batch__epochs=1),
     "PB402": with_train(
-        plan_for("does dynamic sampling help?"), batch__group_size=1, algorithm__baseline="none", algorithm__scale="none"
+        plan_for("does dynamic sampling help?"),
+        batch__group_size=1,
+        algorithm__baseline="none",
+        algorithm__scale="none",
     ),
     "PB403": with_train(plan_for(KL), algorithm__kl_coef=0.0),
     "PB404": with_factor(
