@@ -17,6 +17,9 @@ from swarm.errors import Refusal, closest
 
 _SEE = "name a setting and its values; see: autoresearch playbook list"
 _CONTRAST = frozenset({"vs", "versus", "against", "or"})
+#: What asks for combinations.
+_CROSSED_TEXT = "x cross crossed interact interaction depend both each jointly together combined"
+_CROSSED = frozenset(_CROSSED_TEXT.split())
 #: Contrasts of which each side must say something: `or` also asks `does it help or hurt`.
 _STRICT = _CONTRAST - {"or"}
 _ENDS_TEXT = """
@@ -73,6 +76,25 @@ def _start(parsed: ParsedTopic, place: int) -> int:
     while start < place and not is_subject(parsed.words[start]):
         start += 1
     return start
+
+
+def refuse_levels(parsed: ParsedTopic) -> None:
+    """Raise Refusal for `lr 1e-4 vs lr 1e-4`, where nothing else differs, and for `kl 0 vs 0.01,
+    higher temperature`: no usual levels join a comparison that has its own."""
+    said = (*parsed.treatments, *parsed.fixed)
+    compared = [each for each in said if len(each.levels) > 1]
+    for each in said if not compared else ():
+        typed = [place for place in parsed.numbers if parsed.claims[place] == each.factor]
+        if len(typed) > 1 and _CONTRAST & set(parsed.words[min(typed) : max(typed)]):
+            problem = f"both sides of its comparison are {each.factor} {each.levels[0]}"
+            raise Refusal("topic", problem, "name two values")
+    bare = [each for each in parsed.treatments if not each.levels]
+    if compared and bare and not _CROSSED & set(parsed.words):
+        raise Refusal(
+            "topic",
+            f"it compares {compared[0].factor}, and names {bare[0].factor} without a value",
+            f"say at which value it is held: 'with {bare[0].words} …', or ask how they interact",
+        )
 
 
 def refuse_names(parsed: ParsedTopic, left: str) -> None:

@@ -14,7 +14,6 @@ from autoresearch.topic.aliases import Alias, Mention, aliases, find_mentions
 from autoresearch.topic.levels import LIST, Spoken, left_out, number_owners, spoken_levels
 from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
-from swarm.errors import Refusal
 
 _CUES = frozenset({"with", "at", "under", "using", "for", "given", "when", "fixed"})
 #: Before a factor without levels it means the level other than the control: `under staleness`.
@@ -26,27 +25,10 @@ _JOINS = frozenset({",", "and"})
 _NOISE = "replicate"
 #: Behind a level they say that it is not taken: `dynamic sampling off`.
 _OFF = frozenset({"off", "disabled"})
-#: What asks for combinations.
-_CROSSED = frozenset(
-    [
-        "x",
-        "cross",
-        "crossed",
-        "interact",
-        "interaction",
-        "depend",
-        "both",
-        "each",
-        "jointly",
-        "together",
-        "combined",
-    ]
-)
 _REWARDS = "reward_shaping"
 _GREATER = frozenset({"better", "beat", "beats", "outperform", "outperforms"})
 #: `with or without KL`: both are asked about.
 _BOTH = frozenset({"or", "and", "vs", "versus"})
-_VERSUS = frozenset({"vs", "versus", "against", "or"})
 
 
 @dataclass(frozen=True)
@@ -109,8 +91,6 @@ def parse(topic: str) -> ParsedTopic:
     spoken += [level for name in strong for level in left_out(text, mentions, name)]
     said = [_said(name, text, mentions, numbers, spoken) for name in strong]
     treatments, fixed = _divided(said)
-    _refuse_same(text, numbers, [*treatments, *fixed])
-    _refuse_valueless(text, treatments)
     presets = [m.alias.level for m in mentions if m.alias.factor == "algorithm"]
     of_rewards = {"reward/mean"} if _REWARDS in strong else set()  # `as the training reward`
     metric = next(
@@ -192,29 +172,6 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     fixed = [each.named for each in said if held(each) and len(said) > 1]
     treatments = [each.without_control() for each in said if each.named not in fixed]
     return (treatments, fixed) if treatments else (fixed, [])
-
-
-def _refuse_valueless(text: Sequence[str], treatments: Sequence[Named]) -> None:
-    """Refuse `kl 0 vs 0.01, higher temperature`: no usual levels join one that has its own."""
-    compared = [each for each in treatments if len(each.levels) > 1]
-    bare = [each for each in treatments if not each.levels]
-    if compared and bare and not _CROSSED & set(text):
-        raise Refusal(
-            "topic",
-            f"it compares {compared[0].factor}, and names {bare[0].factor} without a value",
-            f"say at which value it is held: 'with {bare[0].words} …', or ask how they interact",
-        )
-
-
-def _refuse_same(text: Sequence[str], numbers: Mapping[int, str], said: Sequence[Named]) -> None:
-    """Refuse `lr 1e-4 vs lr 1e-4`, where nothing else differs."""
-    if any(len(each.levels) > 1 for each in said):
-        return
-    for each in said:
-        typed = [place for place, owner in numbers.items() if owner == each.factor]
-        if len(typed) > 1 and _VERSUS & set(text[min(typed) : max(typed)]):
-            problem = f"both sides of its comparison are {each.factor} {each.levels[0]}"
-            raise Refusal("topic", problem, "name two values")
 
 
 def _on(said: "_Said") -> "_Said":

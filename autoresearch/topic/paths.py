@@ -31,7 +31,8 @@ def paths_named(text: Text) -> list[PathNamed]:
     for what looks like a path and is none, with the nearest."""
     found: dict[str, tuple[JsonValue, ...]] = {}
     for match in list(_pattern().finditer(text.left)):
-        path, levels, end = match["path"], [], match.end("path")
+        path, end = match["path"], match.end("path")
+        levels: list[JsonValue] = []
         for said in _VALUE.finditer(match["values"] or ""):
             level = _value(path, said[0])
             if levels and not _fits(path, level):

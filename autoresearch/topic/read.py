@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from autoresearch.topic.circumstances import Circumstances, circumstances
 from autoresearch.topic.judge import (
     not_used,
+    refuse_levels,
     refuse_names,
     refuse_numbers,
     refuse_outweighed,
@@ -116,6 +117,7 @@ def judged(
     """
     parsed = reading.parsed
     _refuse_unequal(reading.circumstances, parsed)
+    refuse_levels(parsed)
     refuse_names(parsed, reading.left)
     refuse_numbers(parsed, units, [named.path for named in reading.paths])
     if not compared:

@@ -152,6 +152,7 @@ CASES = by_module(
             "_refuse_idle": case(ask("warmup.lr 1e-4 vs 1e-3")),
         },
         "autoresearch.planner.fixed_settings": {
+            "_held": case(ask("LoRA vs full finetuning, lr 1e-3 for both")),
             "check_set#1": case(f"{ASK} --set seed=3"),
             "check_set#2": case(f"{ASK} --set algorithm.scale=none"),
             "substitute": case(f"{SHOW} --plan", playbook("train: {optim.eps: '${few}'}")),
@@ -270,11 +271,14 @@ CASES = by_module(
             "_seed": case(ask("lr 1e-4 vs 1e-3 with seeds 0, 1, 2")),
             "_steps": case(ask("lr 1e-4 for 100 vs 400 steps")),
             "_budget#1": case(ask("lr 1e-4 vs 1e-3, 24 GPU hours")),
-            "_budget#2": case(ask("lr 1e-4 vs 1e-3 within 2 hours or 3 days")),
+            "_budget#2": case(ask("lr 1e-4 vs 1e-3, 45 min per run")),
+            "_budget#3": case(ask("lr 1e-4 vs 1e-3 within 2 hours or 3 days")),
             "_precisions": case(ask("fp16 vs bf16")),
             "_refuse_equal": case(ask("GRPO vs PPO at equal wall-clock")),
         },
         "autoresearch.topic.judge": {
+            "refuse_levels#1": case(ask("lr 1e-4 vs lr 1e-4")),
+            "refuse_levels#2": case(ask("kl 0 vs 0.01, higher temperature")),
             "refuse_numbers": case(ask("does GRPO need 16 generations?")),
             "refuse_names": case(ask("group size 4 vs 16 with GiGPOX")),
             "refuse_sides#1": case(ask("GRPO vs banana")),
@@ -288,6 +292,7 @@ CASES = by_module(
         },
         "autoresearch.topic.levels": {"left_out": case(ask("PPO clip 0.2 vs no clip"))},
         "autoresearch.topic.measured": {
+            "_every": case(ask("lr 1e-4 vs 1e-3, save a checkpoint every 20 steps")),
             "_at_k#1": case(ask("lr 1e-4 vs 1e-3 with greedy evaluation")),
             "_at_k#2": case(ask("lr 1e-4 vs 1e-3 by maj@16")),
             "_at_k#3": case(ask("lr 1e-4 vs 1e-3 by pass@k")),
@@ -301,7 +306,10 @@ CASES = by_module(
         "autoresearch.topic.read": {
             "_refuse_unequal": case(ask("batch size 64 vs 256 at equal rollouts")),
         },
-        "autoresearch.topic.things": {"things": case(ask("vLLM vs SGLang rollouts"))},
+        "autoresearch.topic.things": {
+            "things#1": case(ask("lr 1e-4 vs 1e-3, trained on bananas")),
+            "things#2": case(ask("vLLM vs SGLang rollouts")),
+        },
         "autoresearch.topic.translate": {
             "in_own_words": case(ask("warmup_ratio 0 vs 0.1")),
             "_values": case(ask("adv_estimator=magic vs grpo")),
