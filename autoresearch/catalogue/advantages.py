@@ -42,7 +42,11 @@ FACTORS = (
         },
         hints={
             "none": "centering, centring, centred, centered",
-            "group_std": "group std, group standard deviation, std",
+            "group_std": """
+                group std, group standard deviation, std, per group, the group std,
+                within the group, within each group
+            """,
+            "batch_std": "per batch, the batch std, over the batch, across the batch",
         },
         expected=(
             "Dividing by the group std weights very easy and very hard prompts more; without it "

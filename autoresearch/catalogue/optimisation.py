@@ -162,7 +162,8 @@ FACTORS = (
         aliases="""
             minibatches, mini batches, minibatch size, mini batch size, ppo minibatch, minibatch,
             mini batch, splitting the batch, minibatches per batch, mini batches per batch,
-            number of minibatches, splits of the batch, splitting each batch
+            number of minibatches, minibatches per rollout batch, mini batches per rollout batch,
+            minibatches per rollout, minibatches a batch, splits of the batch, splitting each batch
         """,
         units=("minibatches",),
         expected="More, smaller updates: faster at first, noisier, slightly off-policy.",

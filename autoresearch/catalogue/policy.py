@@ -155,6 +155,7 @@ FACTORS = (
         sets=(),
         levels=("a", "b"),
         aliases="""
+            seed matter, seeds matter, choice of seed, random seed matter, seeds differ,
             noise, noisy, noise floor, a a test, a/a, aa test, seed noise, seed variance,
             seed to seed, seed sensitivity, sensitivity to seeds, sensitive to seeds,
             sensitive to the seed, depend on the seed, random seed, seed variability, across seeds,

@@ -53,7 +53,7 @@ FACTORS = (
             batch size, batchsize, rollout batch size, rollouts per batch, rollouts per step,
             number of rollouts, train batch size, large batches, larger batches,
             bigger batches, small batches, smaller batches, bigger batch, larger batch,
-            smaller batch, batch sizes, rollout batch, rollouts a step, rollouts a batch,
+            smaller batch, batch sizes, rollouts a step, rollouts a batch,
             rollouts in each batch, rollouts each step, samples per step, samples per batch,
             completions per step, completions per batch, generations per step,
             generations per batch, responses per step, responses per batch, answers per step,
@@ -127,7 +127,7 @@ FACTORS = (
             off policy lag, policy lag, lag, async, asynchronous, async rl, asynchronous rl,
             asynchronous training, async training, off policy steps, steps off policy, versions old,
             steps old, updates old, versions behind, steps behind, updates behind, policy versions,
-            off policy level, async level, asynchrony, rollout lag, lagged rollouts, old rollouts,
+            off policy level, async level, asynchrony, rollout lag, lagged rollouts,
             stale data, stale samples, stale batches, stale batch
         """,
         words={

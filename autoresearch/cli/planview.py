@@ -17,11 +17,17 @@ from swarm.config.parts import EvalSet
 
 
 def render(
-    plan: Plan, study: str | None, place: str | None, intent: Intent | None = None
+    plan: Plan,
+    study: str | None,
+    place: str | None,
+    intent: Intent | None = None,
+    *,
+    left_aside: bool = True,
 ) -> RenderableType:
     """Hypotheses, factors, arms, seeds, trials and time; where the study lives, once it does.
 
-    Of its notes those are shown that could change what the reader does next.
+    Of its notes those are shown that could change what the reader does next; what was `left_aside`
+    too, unless it is shown elsewhere.
     """
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -45,28 +51,41 @@ def render(
         grid.add_row("folder", Text(place))
     title = Text(plan.question, style="bold")
     kind = Text(f"{study or 'plan'} · {plan.playbook} · {plan.profile} profile", style="dim")
-    return Padding(Group(title, kind, "", grid, *_notes(decisive(plan, intent))), (1, 1, 0, 1))
+    aside = set(intent.left_aside) if intent and not left_aside else set()
+    notes = decisive(
+        plan.model_copy(update={"notes": tuple(n for n in plan.notes if n not in aside)}), intent
+    )
+    return Padding(Group(title, kind, "", grid, *_notes(notes)), (1, 1, 0, 1))
 
 
-def settings_table(plan: Plan, fixed: Collection[str] = ()) -> RenderableType:
-    """Every setting of a trial, a line a part of the config; `fixed` are the user's own."""
-    varied = {path for factor in plan.treatments for path in factor.paths}
+def settings_table(
+    plan: Plan, paths: Collection[str], fixed: Collection[str] = ()
+) -> RenderableType:
+    """These settings of a trial, a line a part of the config; `fixed` are the user's own."""
     tuned = {plan.tuning.path} if plan.tuning else set()
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
     parts: dict[str, list[str]] = {}
     for path, value in settings(plan).items():
+        if path not in paths:
+            continue
         if path == "evaluation.sets":  # a line each above
             value = ", ".join(each.title for each in plan.train.evaluation.sets) or "none"
         part, _, name = path.partition(".")
-        marks = {"by arm": path in varied, "tuned": path in tuned, "set": path in fixed}
+        marks = {"tuned": path in tuned, "set": path in fixed}
         mark = "".join(f" ({name})" for name, holds in marks.items() if holds)
-        shown = "null" if value is None else value
-        parts.setdefault(part if name else "run", []).append(f"{name or part} {shown}{mark}")
+        parts.setdefault(part if name else "run", []).append(f"{name or part} {shown(value)}{mark}")
     for part, values in parts.items():
         grid.add_row(part, Text(", ".join(values)))
     return Padding(grid, (0, 1, 1, 1))
+
+
+def shown(value: object) -> str:
+    """A setting as YAML writes it."""
+    return (
+        "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    )
 
 
 def evaluation_set(each: EvalSet) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from autoresearch.cli import planview
+from autoresearch.cli import approval, planview
 from autoresearch.cli.screen import ending, watch
 from autoresearch.planner.plan_file import read_plan, write_plan
 from autoresearch.planner.preview import preview
@@ -115,8 +115,7 @@ def start(
         if as_json:
             print_document(preview(plan, intent))
         else:
-            console.print(planview.render(plan, None, None, intent))
-            console.print(planview.settings_table(plan, options.set))
+            console.print(approval.render(plan, options.set, intent))
         return
     home.check_writable()
     if ray_address is not None:

@@ -53,6 +53,7 @@ def fix_settings(
     factor from acting; NeedsRepair where another setting would let it act.
     """
     check_set(intent.set, treatments)
+    _refuse_two_rewards(intent, treatments)
     fixed: dict[str, JsonValue] = {"model.ref": intent.model or playbook.model}
     fixed |= substitute({**playbook.train, **profile.train}, _parameters(playbook, intent))
     held = {**_lengths(playbook, fixed, intent), **_held(intent, treatments)}
@@ -82,6 +83,16 @@ def fix_settings(
         chosen=frozenset((*held, *intent.set)),
         notes=tuple(notes),
     )
+
+
+def _refuse_two_rewards(intent: Intent, treatments: Sequence[Treatment]) -> None:
+    by_arm = next((t for t in treatments if "task.reward" in t.factor.paths), None)
+    if intent.reward is not None and by_arm is not None:
+        raise Refusal(
+            "reward",
+            f"{intent.reward} is for every arm, and {by_arm.name} is under test",
+            f"compare them: --factor task.reward={intent.reward},exact",
+        )
 
 
 def check_set(values: Mapping[str, JsonValue], treatments: Sequence[Treatment]) -> None:

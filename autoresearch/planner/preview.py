@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from autoresearch.design.cost import trial_counts
+from autoresearch.planner.data_shown import data_of
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Plan
 from swarm.config.base import JsonValue, canonical_digest
@@ -26,8 +27,9 @@ def study_id(plan: Plan) -> str:
 def preview(plan: Plan, intent: Intent | None = None) -> dict[str, Any]:
     """The JSON document of a plan that has not started.
 
-    `settings` are all of the control arm's; where the plan came from a question, `set` is what the
-    user fixed of them, and `left_aside` what of the question is not answered.
+    `registration` is the sha256 that a start registers, `differs` what each arm sets that not all
+    arms set alike, `settings` are all of the control arm's; where the plan came from a question,
+    `set` is what the user fixed of them, and `left_aside` what of the question is not answered.
     """
     return {
         "study": study_id(plan),
@@ -53,13 +55,33 @@ def preview(plan: Plan, intent: Intent | None = None) -> dict[str, Any]:
         "trials": sum(trial_counts(plan).values()),
         "estimated_seconds": plan.estimated_seconds,
         "budget": plan.budget.model_dump(mode="json"),
+        "registration": plan.digest(),
+        "data": [each.document() for each in data_of(plan)],
+        "evaluation": [each.model_dump(mode="json") for each in plan.train.evaluation.sets],
+        "differs": {arm.id: differing(plan, arm.id) for arm in plan.arms},
         "settings": settings(plan),
-        "varied": sorted(path for factor in plan.treatments for path in factor.paths),
+        "varied": list(varied(plan)),
         "set": dict(intent.set) if intent else {},
         "left_aside": list(intent.left_aside) if intent else [],
         "repairs": [repair.name for repair in intent.repairs] if intent else [],
         "notes": list(plan.notes),
     }
+
+
+def varied(plan: Plan) -> tuple[str, ...]:
+    """The paths in which the configs of two arms differ, seeds aside, in alphabetical order."""
+    found: set[str] = set()
+    for task in plan.tasks:
+        first, *others = (dict(flat(plan.train_config(a.id, task, 0, {}))) for a in plan.arms)
+        for other in others:
+            found |= {path for path in first.keys() | other if first.get(path) != other.get(path)}
+    return tuple(sorted(found - {"seed"}))
+
+
+def differing(plan: Plan, arm: str) -> dict[str, JsonValue]:
+    """What an arm's trials are set to where arms differ, by path, on the first task."""
+    config = dict(flat(plan.train_config(arm, plan.tasks[0], 0, {})))
+    return {path: config.get(path) for path in varied(plan)}
 
 
 def settings(plan: Plan) -> dict[str, JsonValue]:

@@ -11,7 +11,7 @@ from swarm.config.base import JsonValue
 Value = tuple[tuple[str, ...], JsonValue]
 """Words, and the level that they say."""
 
-_NOTHING = frozenset({"none", "off", "disabled"})
+_NOTHING = ("none", "off", "disabled", "not at all", "neither", "nothing")
 
 
 @cache
@@ -23,7 +23,7 @@ def values(factor: str) -> tuple[Value, ...]:
         found += (*choices(factor), *names(factor))
     rest = off(factor)
     if rest is not None:
-        found += [((word,), rest) for word in _NOTHING]
+        found += [(tuple(words(said)), rest) for said in _NOTHING]
     return tuple(sorted(found, key=lambda pair: -len(pair[0])))
 
 

@@ -17,6 +17,7 @@ _SEEDS = phrase(
     r"(?:seeds?|repeats|replicates|repetitions|(?:runs|seeds)(?=\s(?:each|per|an|a)\b))"
     r"(?:\s(?:each|per\s(?:arm|config\w*|setting|level|variant|condition|run)|an?\sarm))?"
     rf"|(?:num_?|n_?)?(?:seeds|num_?seeds|n_?seeds)\s?[=:]\s?(?P<m>{N})(?!\s?(?:,|and|-)\s?\d)"
+    rf"|(?:(?<=,\s)|(?<=^)|(?<=;\s))seeds\s(?P<l>{N})(?=\s?(?:,|;|$))"
 )
 _LISTED_SEEDS = phrase(r"seeds?\s?[=:]?\s?\d+(?:(?:\s?(?:,|and|or|-|to)\s?|\s)\d+)+")
 _SEED = phrase(r"(?:(?:with|at|under|using)\s)?(?:the\s|random\s)?seed\s?[=:]?\s?(?P<n>\d+)")
@@ -26,7 +27,7 @@ _STEPS = phrase(
     rf"(?P<n>{N})[-\s]?"
     r"(?P<of>(?:training|optimi[sz]er|rl|grpo|ppo|gradient|policy|update)[-\s])?"
     rf"(?<!sft\s)steps?(?P<rl>\sof\s(?:rl|grpo|ppo|training|reinforcement(?:\slearning)?))?"
-    rf"(?!\s(?:of\s(?:{_OF_FACTORS})|{_OF_FACTORS}))"
+    rf"(?![-\s](?:of\s(?:{_OF_FACTORS})|{_OF_FACTORS}))"
     r"(?:\s(?:each|long|in\sall|total))?"
     rf"|(?:max_|total_|train(?:ing)?_|num_|number\sof\s)?steps\s?[=:]?\s?(?P<m>{N})"
 )
@@ -51,8 +52,8 @@ _STEP_FACTORS = re.compile(
 )
 _NOT_STEPS = re.compile(
     r"(?:warm[-\s]?up|sft|supervised|stale\w*|lag|off[-\s]policy|delay|every|async\w*)\W+"
-    r"(?:\w+\W+){0,2}?$"
-    r"|(?:\bvs\.?|\bversus|\bor|\bthan|\d\s*[,/])\s*$",  # the level after another
+    r"(?:(?!\d)\w+\W+){0,2}?(?:\d[\w.-]*\s*(?:,|/|vs\.?|versus|or|and|to)\s*)*$"
+    r"|(?:\bvs\.?|\bversus|\bor|\bthan)\s*$",  # the level after another
     re.IGNORECASE,
 )
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -81,6 +82,8 @@ _ALIKE = phrase(
 _EPOCHS = phrase(
     rf"(?:(?:for|after|in|over)\s)?(?P<n>{N})\s(?:full\s|data(?:set)?\s|training\s)?epochs?(?!\s(?:per|a|over|on)\s(?:a\s|each\s|one\s)?batch)"
 )
+#: Beside these, epochs are passes over a batch.
+_ON_A_BATCH = re.compile(r"\bmini-?\s?batch|\bppo\b|\bclip|\binner\b|\bmu\b", re.IGNORECASE)
 _CONTEXT = phrase(
     r"(?:(?:at|with|under|using)\s)?(?:an?\s)?(?P<n>\d+k?)[-\s]?(?:tokens?\s)?"
     r"(?:context(?:\slength|\swindow)?|ctx|response\slength|completion\slength|token\s(?:budget|limit|responses|completions|answers))"
@@ -133,7 +136,7 @@ def circumstances(text: Text) -> Circumstances:
     found.seeds = one_of(text, _SEEDS, "seeds", whole)
     found.seed = _seed(text)
     found.steps = _steps(text)
-    for match in text.take(_EPOCHS):
+    for match in () if _ON_A_BATCH.search(text.left) else text.take(_EPOCHS):
         raise Refusal(
             "topic",
             f"{match[0].strip()!r}: a run is measured in steps, not in passes over the data",

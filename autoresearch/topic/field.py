@@ -24,7 +24,8 @@ filter filtering
 take takes taking term terms
 goes going getting match lora breaks breaking
 evaluate evaluated evaluation eval test tested testing measured validated validation heldout out
-batch batches safer faster slower stabler steadier stable unstable quicker cleaner noisier smoother
+lose loses losing batch batches safer faster slower stabler steadier stable unstable quicker
+cleaner noisier smoother adapter
 converge convergence converges diverge sooner later rather instead rows sum target tried
 crossed cross times symmetric asymmetric whole entire itself everything
 de facto novo ie eg etc aka priori

@@ -70,7 +70,7 @@ def _start(parsed: ParsedTopic, place: int) -> int:
         place -= 1
     start = place
     while start and place - start < _WORDS:
-        if parsed.words[start - 1] in _BREAKS or start - 1 in parsed.covered | parsed.numbers:
+        if parsed.words[start - 1] in _BREAKS or start - 1 in parsed.numbers:
             break
         start -= 1
     while start < place and not is_subject(parsed.words[start]):

@@ -24,7 +24,9 @@ _AT_K = phrase(
 )
 #: `evaluated with 8 samples per prompt`.
 _EVAL_SAMPLES = phrase(
-    r"(?:evaluat\w*|test(?:ed|ing)?)(?:\s+on)?(?:\s+\w+){0,2}?\s+(?:with|using|over)\s(?P<n>\d+)\s"
+    r"(?:eval\w*|test(?:ed|ing)?)(?:\s+on)?(?:\s+\w+){0,2}?"
+    r"(?:\s+(?:at|with)\s(?:an?\s)?temp(?:erature)?\s?[=:]?\s?(?:of\s)?(?P<t>\d*\.?\d+),?)?"
+    r"\s+(?:with|using|over|and)\s(?P<n>\d+)\s"
     r"(?:samples|answers|completions|attempts|generations)(?:\s(?:per|for\seach|a|an|each)\s?(?:prompt|problem|question)?)?"
 )
 _EVAL_PROMPTS = phrase(
@@ -102,7 +104,10 @@ def _at_k(text: Text) -> tuple[tuple[tuple[str, int], ...], float | None]:
         found.append((how, int(match["k"])))
         if match["t"]:
             warm[float(match["t"])] = match[0].strip()
-    found += [("avg", int(match["n"])) for match in text.take(_EVAL_SAMPLES)]
+    for match in text.take(_EVAL_SAMPLES):
+        found.append(("avg", int(match["n"])))
+        if match["t"]:
+            warm[float(match["t"])] = match[0].strip()
     for match in text.take(_EVAL_TEMPERATURE):
         warm[float(match["n"] or match["m"] or match["e"] or match["d"] or match["f"])] = match[
             0

@@ -47,7 +47,7 @@ _ABSENT: tuple[tuple[str, str, str], ...] = (
         "which the trainer does not do to a model",
         r"quanti[sz](?:ation|ed|ing)|qlora|dora|rslora|pissa|loha|adalora|ia3|prefix[-\s]tuning|prompt[-\s]tuning|"
         r"merg(?:e|ed|ing)\smodels?|model\s(?:merging|soup\w*|averaging)|ema(?:\sof\sweights)?|pruning|"
-        r"drop[-\s]?out|weight\snoise|layer\sfreezing|freez(?:e|ing)\s\w+\slayers?|moe\srouting|routing\sreplay|router\sreplay|speculative\s\w+",
+        r"(?:critic|value(?:[-\s]head)?)[-\s](?:warm[-\s]?up|pre-?training)(?:\ssteps)?|drop[-\s]?out|weight\snoise|layer\sfreezing|freez(?:e|ing)\s\w+\slayers?|moe\srouting|routing\sreplay|router\sreplay|speculative\s\w+",
         "compare LoRA with full weights, ranks, or target layers",
     ),
     (

@@ -23,6 +23,7 @@ _ARTICLES = frozenset({"a", "an", "the", "of"})
 _CONTRAST = LIST | _COMPARE | {"between", "compare", "compared", "comparing", "comparison", "match"}
 _JOINS = frozenset({",", "and"})
 _NOISE = "replicate"
+_QUESTION = frozenset({"does", "do", "is", "should", "would", "can", "effect"})
 #: Behind a level they say that it is not taken: `dynamic sampling off`.
 _OFF = frozenset({"off", "disabled"})
 _REWARDS = "reward_shaping"
@@ -83,7 +84,7 @@ def parse(topic: str) -> ParsedTopic:
     text = tuple(words(topic))
     mentions, owners = _without_owners(find_mentions(text), spelled(topic))
     strong = _strong(text, mentions)
-    if len(strong) > 1:  # every study has noise: it is no second factor
+    if len(strong) > 1 and not _is_of_noise(text, mentions):  # else it is no second factor
         strong = [name for name in strong if name != _NOISE]
         mentions = [m for m in mentions if m.alias.factor != _NOISE]
     numbers = number_owners(text, mentions, strong)
@@ -160,6 +161,7 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     """What is under test, and what is held at one level: behind a cue (`with group size 4`), or
     where something else has several levels or none and this has one."""
     said = _cued_on(sorted(said, key=lambda each: each.first))
+    said = _one_asked(said)
     several = [each for each in said if len(each.named.levels) > 1]
     said = [_on(each) if several and each.cued and not each.named.levels else each for each in said]
     open_ = [each for each in said if len(each.named.levels) != 1]
@@ -172,6 +174,24 @@ def _divided(said: Sequence["_Said"]) -> tuple[list[Named], list[Named]]:
     fixed = [each.named for each in said if held(each) and len(said) > 1]
     treatments = [each.without_control() for each in said if each.named not in fixed]
     return (treatments, fixed) if treatments else (fixed, [])
+
+
+def _is_of_noise(text: Sequence[str], mentions: Sequence[Mention]) -> bool:
+    """`how much does the seed matter with group size 4`: noise is asked about, the rest is held."""
+    first = min((m.start for m in mentions if m.alias.factor == _NOISE), default=len(text))
+    others = [m.start for m in mentions if m.alias.factor not in ("", "algorithm", _NOISE)]
+    return bool(others) and all(
+        place > first and _CUES & set(text[first:place]) for place in others
+    )
+
+
+def _one_asked(said: Sequence["_Said"]) -> list["_Said"]:
+    """`lr 1e-3, bs 128, G=8: does an entropy bonus of 0.01 help?`: of many that have one level, the
+    last is asked about where a question begins before it."""
+    many = len(said) > 2 and all(len(each.named.levels) == 1 for each in said)
+    if not many or not said[-1].asked or any(each.asked for each in said[:-1]):
+        return list(said)
+    return [*(replace(each, cued=True) for each in said[:-1]), said[-1]]
 
 
 def _on(said: "_Said") -> "_Said":
@@ -203,13 +223,14 @@ def _strong(text: Sequence[str], mentions: Iterable[Mention]) -> list[str]:
 @dataclass(frozen=True)
 class _Said:
     """What is said of one factor, from its `first` word on, and how: behind a cue, behind a comma
-    or an `and`, `with and without`."""
+    or an `and`, `with and without`, in a question."""
 
     named: Named
     first: int
     cued: bool
     listed: bool
     both: bool
+    asked: bool = False
 
     def without_control(self) -> Named:
         """`with or without KL` asks about the usual levels, not about one."""
@@ -255,7 +276,8 @@ def _said(
         and "without" in text[first - 1 : first]
     )
     named = Named(name, levels, control, direction, " ".join(mine[0].alias.words))
-    return _Said(named, first, before in _CUES, before in _JOINS, both)
+    asked = bool(_QUESTION & set(text[:first]))
+    return _Said(named, first, before in _CUES, before in _JOINS, both, asked)
 
 
 def _as_level(mention: Mention, text: Sequence[str]) -> JsonValue:

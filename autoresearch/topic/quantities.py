@@ -43,7 +43,7 @@ def one_of(
     """The one value of a pattern. Raises Refusal for two that differ."""
     values = {}
     for match in text.take(pattern):
-        said = match["n"] or match["m"] if "m" in pattern.groupindex else match["n"]
+        said = next(match[name] for name in pattern.groupindex if match[name])
         try:
             values[read(said)] = match[0].strip()
         except ValueError as error:

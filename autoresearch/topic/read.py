@@ -38,7 +38,10 @@ _SPOKEN_NUMBER = re.compile(
     re.IGNORECASE,
 )
 #: Marks that end a phrase as a comma does.
-_VERSUS = re.compile(r"\s(?:v|v\.|VS)\s")
+_VERSUS = re.compile(
+    r"\s(?:v|v\.|vs|instead\sof|rather\sthan|as\sopposed\sto|in\splace\sof|relative\sto)\s",
+    re.IGNORECASE,
+)
 #: `1) … 2) …`, and `baseline: … treatment: …`.
 _NUMBERED = re.compile(r"(?:^|\s)1\)\s.*\s2\)\s")
 _NUMBER = re.compile(r"(?:^|\s)\d\)\s")
@@ -51,6 +54,9 @@ _REINFORCE = re.compile(
     r"\b(?:(?:vanilla|plain)\s)?(?:REINFORCE|[Rr]einforce)\b(?!\+\+|[-_\s]?(?:pp|plus))"
 )
 _BASELINE = re.compile(r"\bbaselines?\b", re.IGNORECASE)
+#: `w/ TIS`, `w/o KL`, `easy->hard`.
+_WITH = re.compile(r"(?:^|\s)w/(o)?(?:\s|(?=\w))", re.IGNORECASE)
+_ARROW = re.compile(r"\s?(?:->|→|=>)\s?")
 #: `better then 2` is `than`.
 _THEN = re.compile(r"(?<=\w)\sthen\s(?=[\d.])", re.IGNORECASE)
 _BREAKS = re.compile(r"[;:?!]")
@@ -79,7 +85,8 @@ def read(topic: str, *, own: bool = False) -> Reading:
     value that the trainer does not have. A playbook's `own` topic may speak of anything."""
     refuse_other_language(topic)
     plain = _VERSUS.sub(" vs ", numbers_plainly(_without_labels(topic)))
-    plain = _THEN.sub(" than ", plain)
+    plain = _ARROW.sub(" to ", _THEN.sub(" than ", plain))
+    plain = _WITH.sub(lambda m: " without " if m[1] else " with ", plain)
     text = Text(in_own_words(plain))
     paths, found = tuple(paths_named(text)), things(text)
     if not own:

@@ -75,6 +75,16 @@ _CAP = re.compile(
     r"(?:cap|threshold|clip|bound)\s*(?:of\s|at\s|=\s?)?(?=\d)",
     re.IGNORECASE,
 )
+_SECOND_CAP = re.compile(
+    r"(\b(?:cap|threshold|algorithm\.correction\.high)\s+[\d.]+\s(?:vs\.?|versus|or|and|against)\s)"
+    r"(?:cap|threshold)\s(?:of\s)?(?=\d)",
+    re.IGNORECASE,
+)
+#: What follows an answer that its budget ended.
+_BOOTSTRAP = re.compile(
+    r"\bbootstrap\w*(?:\s(?!or\b|vs\b)\w+){0,5}\s(?:or|vs\.?|versus)\s(?:\w+\s){0,4}terminal\b",
+    re.IGNORECASE,
+)
 #: Adam's two at once: `betas (0.9, 0.95) vs (0.9, 0.999)`.
 _PAIR = r"[(\[]\s*(0?\.\d+)\s*,\s*(0?\.\d+)\s*[)\]]"
 _BETAS = re.compile(
@@ -127,6 +137,8 @@ def in_own_words(topic: str) -> str:
     setting or a value that has no counterpart."""
     topic = _PLACES.sub(_placed, topic)
     topic = _CAP.sub(r"\g<tis> with algorithm.correction.high ", topic)
+    topic = _SECOND_CAP.sub(r"\1", topic)
+    topic = _BOOTSTRAP.sub("algorithm.value.truncation bootstrap vs terminal ", topic)
     topic = _BETAS.sub(_betas, topic)
     topic = _SFT_RATE.sub(r"\g<sft> with warmup.lr ", topic)
     topic = _RATIO.sub("algorithm.ratio token vs sequence", topic)

@@ -12,6 +12,7 @@ def test_preview_has_exactly_the_documented_keys() -> None:
     assert list(document) == [
         "study", "topic", "planner", "playbook", "question", "hypotheses", "factors", "arms",
         "tasks", "model", "seeds", "trials", "estimated_seconds", "budget",
+        "registration", "data", "evaluation", "differs",
         "settings", "varied", "set", "left_aside", "repairs", "notes",
     ]  # fmt: skip
     assert list(document["hypotheses"][0]) == [
