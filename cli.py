@@ -1,6 +1,6 @@
 """Run from a checkout: `python cli.py start "topic"` is the installed `autoresearch`."""
 
-from autoresearch.cli.app import main
+from autoresearch.cli.entry import main
 
 if __name__ == "__main__":
     main()

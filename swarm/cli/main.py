@@ -4,6 +4,7 @@ too. What nobody foresaw is a bug report: its line names the file with the trace
 import errno
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -14,11 +15,15 @@ from typer._click.exceptions import NoArgsIsHelpError
 from typer.exceptions import TyperException
 
 from swarm.cli.documents import keep_stdout_for_documents, print_document
+from swarm.cli.leaving import INTERRUPTED, interrupts_end_it, leave
 from swarm.cli.stopping import Signalled, ended_by_signals
 from swarm.disk.faults import Parts, of_defect, of_installation, of_machine, one_line
 from swarm.errors import FetchFailed, InfrastructureError, Refusal, RewardFailed, said
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FAILED, BAD_INPUT = 1, 2
+
+#: The widest terminal that is believed, in characters.
+WIDEST = 10_000
 
 #: Characters of a path that an error line shows.
 LONGEST = 80
@@ -39,7 +44,9 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
     `{"error": {"field", "problem", "next_step"}, "exit"}`, in which what an error does not name is
     null.
     """
+    known = set(threading.enumerate())
     _open_what_is_closed()
+    _drop_no_sizes()
     try:
         Path.cwd()
     except FileNotFoundError:
@@ -47,9 +54,18 @@ def run(app: typer.Typer, own: Callable[[Exception], int | None] = lambda error:
         _end({**gone, "next_step": "change to one that is there"}, BAD_INPUT)
     if wants_json(sys.argv[1:]):
         keep_stdout_for_documents()
-    with ended_by_signals():
-        code = _ended(app, own)
-    sys.exit(code)
+    try:
+        with ended_by_signals(), interrupts_end_it():
+            code = _ended(app, own)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else FAILED * bool(end.code)
+    leave(code, known)
+
+
+def interrupted() -> NoReturn:
+    """End a command that Ctrl-C ended."""
+    gone = {"field": None, "problem": "interrupted", "next_step": None}
+    _end(gone, INTERRUPTED, "interrupted")
 
 
 def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
@@ -79,9 +95,7 @@ def _ended(app: typer.Typer, own: Callable[[Exception], int | None]) -> int:
         known_to_fail = of_machine(error) or of_installation(error)
         _end(known_to_fail or of_defect(error, app.info.name or ""), FAILED)
     if code == INTERRUPTED:  # Typer's own, of Ctrl-C where no command takes care of it
-        _end(
-            {"field": None, "problem": "interrupted", "next_step": None}, INTERRUPTED, "interrupted"
-        )
+        interrupted()
     return code if isinstance(code, int) else 0
 
 
@@ -96,6 +110,15 @@ def _open_what_is_closed() -> None:
     nowhere = {"stdout": sys.stdout, "stderr": sys.stderr}
     for name in (name for name, stream in nowhere.items() if stream is None):
         setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
+
+
+def _drop_no_sizes() -> None:
+    """A terminal of no columns, or of words, has no size: some editors and containers say so, and
+    what is shown would be fitted to it."""
+    for name in ("COLUMNS", "LINES"):
+        said = os.environ.get(name, "")
+        if not (said.isascii() and said.isdigit() and 0 < int(said) <= WIDEST):
+            os.environ.pop(name, None)
 
 
 def wants_json(words: Sequence[str]) -> bool:

@@ -43,8 +43,11 @@ def ended_by_signals() -> Iterator[None]:
 def stop_signals() -> Iterator[Stop]:
     """Yield what names the signal that came, if one did. A second one interrupts at once."""
     received: list[str] = []
+    interrupt = signal.getsignal(signal.SIGINT)
 
     def receive(number: int, frame: FrameType | None) -> None:
+        if received and callable(interrupt):
+            interrupt(number, frame)
         if received:
             raise KeyboardInterrupt
         received.append(signal.Signals(number).name)

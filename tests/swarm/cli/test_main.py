@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from rich.console import Console
 
 from swarm.cli import main
 from swarm.errors import (
@@ -180,3 +181,20 @@ def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert "the working folder is gone" in done.stderr
     assert json.loads(done.stdout)["error"]["field"] == "folder"
+
+
+@pytest.mark.parametrize("size", ["0", "-3", "wide", "²", "9" * 20])
+def test_a_terminal_of_no_size_is_one_that_does_not_say_it(
+    size: str, capfd: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rich would fit every line to no columns, or stumble over a digit that is no number."""
+    monkeypatch.setenv("COLUMNS", size)
+    monkeypatch.setenv("LINES", "30")
+
+    def command() -> None:
+        Console().print("shown")
+
+    assert ended(command, monkeypatch) == 0
+    assert capfd.readouterr().out == "shown\n"
+    assert "COLUMNS" not in os.environ
+    assert os.environ["LINES"] == "30"
