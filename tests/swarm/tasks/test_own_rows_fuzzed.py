@@ -58,7 +58,10 @@ class TestEveryLayout:
         end, bom = data.draw(st.sampled_from(["\n", "\r\n", "\r"])), data.draw(st.booleans())
         form = as_jsonl(rows, end, bom, ascii_=data.draw(st.booleans()))
         assert_read_as(read(tmp_path, "a.jsonl", form), said)
-        assert_read_as(read(tmp_path, "a.json", as_json(rows, data.draw(st.sampled_from([None, 1])), bom)), said)
+        assert_read_as(
+            read(tmp_path, "a.json", as_json(rows, data.draw(st.sampled_from([None, 1])), bom)),
+            said,
+        )
         if not said[0].chat:
             assert_read_as(read(tmp_path, "a.csv", as_csv(rows, end, bom)), said)
 
@@ -85,10 +88,24 @@ class TestEveryLayout:
         asked = next(iter(n for n in ("prompt", "messages", *QUESTIONS) if n in rows[at]))
         wrong: Any = data.draw(
             st.sampled_from(
-                [None, "", " \n", [], {}, 3, True, [[]], [{}], ["?"], "\ud800",
-                 [{"role": "user", "content": None}], [{"role": "user", "content": ""}],
-                 [{"from": "human", "value": 3}], [{"role": "assistant", "content": "4"}],
-                 [{"role": "system", "content": ""}, {"role": "user", "content": ""}]]
+                [
+                    None,
+                    "",
+                    " \n",
+                    [],
+                    {},
+                    3,
+                    True,
+                    [[]],
+                    [{}],
+                    ["?"],
+                    "\ud800",
+                    [{"role": "user", "content": None}],
+                    [{"role": "user", "content": ""}],
+                    [{"from": "human", "value": 3}],
+                    [{"role": "assistant", "content": "4"}],
+                    [{"role": "system", "content": ""}, {"role": "user", "content": ""}],
+                ]
             )
         )
         rows[at][asked] = wrong
@@ -103,9 +120,7 @@ def _texts(value: Any) -> list[str] | None:
     """What the messages in a column say; None where that is no chat."""
     if not isinstance(value, list) or not value:
         return None
-    told = [
-        m.get("content", m.get("value")) if isinstance(m, Mapping) else None for m in value
-    ]
+    told = [m.get("content", m.get("value")) if isinstance(m, Mapping) else None for m in value]
     return told if all(isinstance(text, str) for text in told) else None
 
 
@@ -118,7 +133,9 @@ def _says(raw: Mapping[str, Any], system: str | None = None) -> list[tuple[str, 
             found.append((value, ""))
         elif (told := _texts(value)) is not None:
             last = value[-1].get("role", value[-1].get("from"))
-            asked, reply = (told[:-1], told[-1]) if last in ("assistant", "gpt", "model") else (told, "")
+            asked, reply = (
+                (told[:-1], told[-1]) if last in ("assistant", "gpt", "model") else (told, "")
+            )
             if name == "conversations" and isinstance(raw.get("system"), str) and raw["system"]:
                 asked = [raw["system"], *asked]
             found.append(("\n".join(asked), reply))
@@ -127,20 +144,40 @@ def _says(raw: Mapping[str, Any], system: str | None = None) -> list[tuple[str, 
 
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.floats() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 MESSAGE = st.one_of(
-    st.fixed_dictionaries({"role": st.sampled_from(["user", "assistant", "system"]), "content": st.text(max_size=5)}),
-    st.fixed_dictionaries({"from": st.sampled_from(["human", "gpt", "system", "tool"]), "value": st.text(max_size=5)}),
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "assistant", "system"]), "content": st.text(max_size=5)}
+    ),
+    st.fixed_dictionaries(
+        {"from": st.sampled_from(["human", "gpt", "system", "tool"]), "value": st.text(max_size=5)}
+    ),
     VALUE,
 )
 WILD = st.dictionaries(
     st.sampled_from(
-        ["prompt", "messages", *QUESTIONS, *ANSWERS, "reward_model", "system", "level", "demonstration", "other"]
+        [
+            "prompt",
+            "messages",
+            *QUESTIONS,
+            *ANSWERS,
+            "reward_model",
+            "system",
+            "level",
+            "demonstration",
+            "other",
+        ]
     ),
-    st.one_of(VALUE, st.text("ab 1", max_size=4), st.lists(MESSAGE, max_size=3),
-              st.fixed_dictionaries({"ground_truth": VALUE})),
+    st.one_of(
+        VALUE,
+        st.text("ab 1", max_size=4),
+        st.lists(MESSAGE, max_size=3),
+        st.fixed_dictionaries({"ground_truth": VALUE}),
+    ),
     min_size=1,
     max_size=4,
 )
@@ -148,7 +185,9 @@ WILD = st.dictionaries(
 
 @settings(MANY, max_examples=1500)
 @given(rows=st.lists(WILD, min_size=1, max_size=3))
-def test_whatever_lies_there_no_prompt_is_made_up(tmp_path: Path, rows: list[dict[str, Any]]) -> None:
+def test_whatever_lies_there_no_prompt_is_made_up(
+    tmp_path: Path, rows: list[dict[str, Any]]
+) -> None:
     """A prompt is the text of one column, the same in all rows, and the only one that may be the
     question; an answer is a value of the row."""
     try:
@@ -164,8 +203,16 @@ def test_whatever_lies_there_no_prompt_is_made_up(tmp_path: Path, rows: list[dic
         if "prompt" not in held and "messages" not in held:
             assert len(held & set(QUESTIONS)) == 1
         values = [raw[name] for name in ANSWERS if name in raw]
-        values += [m["ground_truth"] for m in [raw.get("reward_model")] if isinstance(m, dict) and "ground_truth" in m]
-        texts = {str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in values if v is not None}
+        values += [
+            m["ground_truth"]
+            for m in [raw.get("reward_model")]
+            if isinstance(m, dict) and "ground_truth" in m
+        ]
+        texts = {
+            str(int(v)) if isinstance(v, float) and v.is_integer() else str(v)
+            for v in values
+            if v is not None
+        }
         texts |= {str(v).rpartition("####")[2].strip() for v in values}
         assert row.answer in texts | {"", *(reply.strip() for _, reply in could)}
         told = held & set(ANSWERS)
@@ -179,9 +226,17 @@ def test_whatever_lies_there_no_prompt_is_made_up(tmp_path: Path, rows: list[dic
     name=st.sampled_from(["a.jsonl", "a.json", "a.csv", "a.parquet", "a.arrow"]),
     other=st.sampled_from(["a.jsonl", "a.json", "a.csv", "a.parquet", "a.arrow"]),
 )
-def test_bytes_of_any_kind_are_read_or_refused(tmp_path: Path, data: st.DataObject, name: str, other: str) -> None:
+def test_bytes_of_any_kind_are_read_or_refused(
+    tmp_path: Path, data: st.DataObject, name: str, other: str
+) -> None:
     rows = [{"prompt": f"{i}+{i}=", "answer": str(2 * i)} for i in range(3)]
-    write = {"a.jsonl": as_jsonl, "a.json": as_json, "a.csv": as_csv, "a.parquet": as_parquet, "a.arrow": as_arrow}
+    write = {
+        "a.jsonl": as_jsonl,
+        "a.json": as_json,
+        "a.csv": as_csv,
+        "a.parquet": as_parquet,
+        "a.arrow": as_arrow,
+    }
     good = bytearray(write[other](rows))
     for _ in range(data.draw(st.integers(0, 3))):
         at = data.draw(st.integers(0, len(good)))
