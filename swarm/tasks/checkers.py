@@ -12,13 +12,19 @@ from swarm.tasks.math_check import same_mathematics
 from swarm.tasks.own_rows import Row
 from swarm.tasks.task import Score
 
+# A policy may write a blank or a digit a hundred thousand times: each pattern takes time in
+# proportion to the text, so what repeats is possessive where two such parts can meet.
+
 #: Characters of a number; one that is longer is no answer, and takes long to read.
 _LONGEST = 400
+
+#: Groups of three digits with their commas, more than an answer may have.
+_GROUPS = rf"(?:,\d{{3}}){{1,{_LONGEST // 3}}}+"
 
 #: A number in prose: sign, thousands in groups of three, decimals, an exponent, or a fraction of
 #: whole numbers. A hyphen behind a digit, letter or bracket is a minus between two numbers.
 _NUMBER = re.compile(
-    r"(?:(?<![\w)\]}.])[-+])?[$€£]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?"
+    rf"(?:(?<![\w)\]}}.])[-+])?[$€£]?(?:\d{{1,3}}{_GROUPS}(?![\d,])|\d+)(?:\.\d+)?"
     r"(?:[eE][-+]?\d{1,3}(?!\w))?(?:/\d+(?![\d/.]))?|(?:(?<![\w)\]}.])[-+])?[$€£]?\.\d+"
 )
 
@@ -27,7 +33,7 @@ _FRACTION = re.compile(r"\\[dt]?frac\s*\{\s*(-?\d+)\s*\}\s*\{\s*(-?\d+)\s*\}")
 _LETTERS = "A-E"
 #: A small letter counts where it ends a sentence or the text: "the answer is a dog" chooses none.
 _SAID = re.compile(
-    rf"(?i:answer\s*(?:is|:|=)?\s*:?\s*[*_`(\[{{$]*)(?:([{_LETTERS}])\b|([a-e])(?=[)\]*_`}}$.]|\s*\Z))"
+    rf"(?i:answer\s*+(?:is|:|=)?\s*+:?\s*+[*_`(\[{{$]*+)(?:([{_LETTERS}])\b|([a-e])(?=[)\]*_`}}$.]|\s*\Z))"
 )
 _ALONE = re.compile(rf"[\s*_`(\[{{$]*([{_LETTERS}])[\s*_`)\]}}$.:]*", re.IGNORECASE)
 _LEADS = re.compile(rf"\s*\(?([{_LETTERS}])[).:](?:\s|$)")

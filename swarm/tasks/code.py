@@ -17,7 +17,7 @@ from swarm.tasks.judges import Judge, OwnJudge, VerlJudge, ground_truth
 from swarm.tasks.neighbours import PUT_IT_IN, by_design
 from swarm.tasks.own_rows import Row, Rows, from_file, from_values
 from swarm.tasks.refs import OwnRef
-from swarm.tasks.signatures import OF_VERL, check_columns, signature_of
+from swarm.tasks.signatures import OF_VERL, check_columns, check_reserved, signature_of
 
 #: What the function in a file does, by the setting that names it.
 _KIND = MappingProxyType({"task": "make", "task.reward": "function"})
@@ -43,6 +43,7 @@ def made(
             "return an object with `rows`, `reward` and, if the true metric differs, `correct`",
         )
     rows = _rows(ref, brought, limit)
+    check_reserved(rows.rows)
     digest = canonical_digest([code_digest, rows.digest])
     return Rows(rows.rows, digest, rows.layout), OwnJudge(reward, correct, str(ref.path), limit)
 
@@ -96,6 +97,7 @@ def reward_judge(ref: OwnRef, rows: Sequence[Row], limit: float, source: str) ->
             "task.reward",
         )
     if signature.kind == "trl":
+        check_reserved(rows, "task.reward")
         check_columns(name, signature, rows)
         return OwnJudge(function, None, str(ref.path), limit, extras=True), digest
     if other := [n for n in signature.needs if n not in OF_VERL]:

@@ -253,6 +253,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _csv(path: Path, data: bytes) -> Iterator[tuple[int, Raw]]:
     """One record a row, below a line of names; every value is text."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(data)))  # of the process: 128 kB at first
     records = csv.reader(io.StringIO(_text(path, data), newline=""), strict=True)
     names: list[str] | None = None
     number = 0

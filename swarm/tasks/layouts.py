@@ -14,8 +14,11 @@ OURS = ("prompt", "answer", "demonstration", "level")
 #: Names of the question in the layout of this house, which go before all others.
 HOUSE = ("prompt", "messages")
 
+#: The question in ShareGPT's layout, beside which a column `system` may stand.
+CONVERSATIONS = "conversations"
+
 #: Names of the question elsewhere, and of its answer, with the layout that they are known from.
-_QUESTIONS = ("question", "problem", "input", "instruction", "query", "conversations")
+_QUESTIONS = ("question", "problem", "input", "instruction", "query", CONVERSATIONS)
 _ANSWERS = ("answer", "solution", "label", "ground_truth", "output", "response", "completion")
 
 #: (question, answer) -> layout.
@@ -28,13 +31,13 @@ _KNOWN = MappingProxyType(
         ("input", "label"): "OpenRLHF",
         ("input", "answer"): "OpenRLHF",
         ("input", "output"): "OpenRLHF",
-        ("conversations", ""): "ShareGPT",
+        (CONVERSATIONS, ""): "ShareGPT",
     }
 )
 
 #: What comes before the answer in the last line of a worked solution in GSM8K.
 MARK = "####"
-MARKED = re.compile(r"(?:^|\n)####[ \t]*(\S[^\n]*?)\s*\Z")
+MARKED = re.compile(r"(?:^|\n)####[ \t]*+(\S(?:[^\n]*\S)?)\s*\Z")
 
 #: Where verl's rows hold the right answer.
 VERL = "reward_model.ground_truth"
@@ -172,6 +175,5 @@ def _name(prompt: str, answer: str, cut: bool, given: Mapping[str, str]) -> str:
         return "task.columns says"
     if cut and (prompt, answer) == ("question", "answer"):
         return "GSM8K"
-    plain = "conversations" if prompt == "conversations" else prompt
-    known = _KNOWN.get((plain, "" if plain == "conversations" else answer))
+    known = _KNOWN.get((prompt, "" if prompt == CONVERSATIONS else answer))
     return known or (f"{prompt} and {answer}" if prompt and answer else prompt or answer)

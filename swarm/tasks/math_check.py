@@ -7,6 +7,7 @@ ended from any thread, and takes nothing with it.
 
 import json
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -41,19 +42,28 @@ class Comparer:
 
     def same(self, answer: str, completion: str) -> bool:
         with self._lock:
-            child = self._child = self._child or _started()
-            assert child.stdin is not None
-            assert child.stdout is not None
-            try:
-                child.stdin.write(json.dumps([answer, completion]) + "\n")
-                child.stdin.flush()
-                ready, _, _ = select.select([child.stdout], [], [], self._limit)
-                line = child.stdout.readline() if ready else ""
-            except BrokenPipeError:
-                line = ""
-            if not line:
-                self._end()
+            line = self._asked(answer, completion)
+            if line is None:  # not its own end: once more
+                line = self._asked(answer, completion)
             return line == "true\n"
+
+    def _asked(self, answer: str, completion: str) -> str | None:
+        """The child's line, empty for what it did not survive; None where someone killed it."""
+        child = self._child = self._child or _started()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            child.stdin.write(json.dumps([answer, completion]) + "\n")
+            child.stdin.flush()
+            ready, _, _ = select.select([child.stdout], [], [], self._limit)
+            line = child.stdout.readline() if ready else ""
+        except BrokenPipeError:
+            ready, line = [child.stdout], ""
+        if line:
+            return line
+        killed = bool(ready) and child.wait() == -signal.SIGKILL
+        self._end()
+        return None if killed else ""
 
     def _end(self) -> None:
         if self._child is not None:

@@ -17,9 +17,9 @@ from swarm.tasks.checkers import CHECKERS
 from swarm.tasks.data_files import read
 from swarm.tasks.hub import read_hub
 from swarm.tasks.judges import Judge, exact_match
-from swarm.tasks.layouts import OWN, Layout
+from swarm.tasks.layouts import OWN, Layout, at
 from swarm.tasks.likeness import normalised
-from swarm.tasks.own_rows import Row, Rows, laid_out
+from swarm.tasks.own_rows import Row, Rows, is_text, laid_out
 from swarm.tasks.refs import OwnRef, code_ref
 from swarm.tasks.task import Score
 from swarm.tasks.task_family import HELD_OUT, Problem, Split
@@ -89,6 +89,12 @@ def _no_answer(row: Row, layout: Layout) -> None:
             "task.columns.answer",
         )
     name = layout.columns.get("answer", "answer")
+    value = at(row.columns, name)
+    if value is not None and not is_text(value):
+        raise BadTask(
+            f"row {row.number}: its {name} is {type(value).__name__}",
+            "write text, or give a reward that reads it with task.reward=file.py:function",
+        )
     raise BadTask(
         f"row {row.number} has no `{name}`",
         "give one, name its column with task.columns.answer, or a reward with "

@@ -11,7 +11,7 @@ from typing import Any
 from swarm.config.base import canonical_digest
 from swarm.errors import BadTask
 from swarm.tasks.data_files import RawRows, read
-from swarm.tasks.layouts import HOUSE, MARKED, OWN, VERL, Layout, layout_of
+from swarm.tasks.layouts import CONVERSATIONS, HOUSE, MARKED, OWN, Layout, layout_of
 from swarm.tasks.task_family import Problem
 
 Messages = tuple[Mapping[str, str], ...]
@@ -84,10 +84,12 @@ def from_values(values: Iterable[Any]) -> Rows:
 def row(number: int, raw: Mapping[str, Any], layout: Layout = OWN) -> Row:
     """A checked row. `prompt` is text or, as `messages`, a chat; `answer` text or a number; `level`
     a whole number from 1. The answer that a chat ends with is not part of the question: it is what
-    supervised steps imitate, and the answer of a row without one. Raises BadTask naming the row."""
+    supervised steps imitate, and the answer of a row without one, unless columns of it are rivals.
+    An answer that is no text is a column for a reward of the user's own, and `answer` is empty.
+    Raises BadTask naming the row."""
     asked = layout.get(raw, "prompt")
     messages = _messages(number, asked) if isinstance(asked, Sequence) else ()
-    if messages and layout.name == "ShareGPT":
+    if messages and layout.columns.get("prompt") == CONVERSATIONS:
         messages = _with_system(number, raw.get("system"), messages)
     shown = ""
     if messages and messages[-1]["role"] == "assistant":
@@ -102,14 +104,14 @@ def row(number: int, raw: Mapping[str, Any], layout: Layout = OWN) -> Row:
             "give each row a text or a list of messages",
         )
     text = asked if isinstance(asked, str) else "\n".join(m["content"] for m in messages)
-    if not text:
+    if not text.strip():
         raise BadTask(f"row {number} has an empty prompt", "write a question, or drop the row")
     answer, solution = _answers(number, raw, layout)
-    worked = _text(number, "demonstration", layout.get(raw, "demonstration"))
+    worked = _worked(number, layout.get(raw, "demonstration"))
     _check_values(number, raw)
     return Row(
         prompt=text,
-        answer=answer or shown.strip(),
+        answer=answer or ("" if layout.rivals else shown.strip()),
         level=_level(
             number,
             1
@@ -179,22 +181,39 @@ def _with_system(number: int, system: Any, messages: Messages) -> Messages:
 
 def _answers(number: int, raw: Mapping[str, Any], layout: Layout) -> tuple[str, str]:
     """The answer, and the worked solution that it was cut from, if it was."""
-    value = layout.get(raw, "answer") if not layout.rivals else None
-    if layout.columns.get("answer") == VERL and isinstance(value, list | dict):
-        return "", ""  # for a reward of the user's own, which gets it as it is
-    text = _text(number, "answer", value)
+    value = _reply(layout.get(raw, "answer")) if not layout.rivals else None
+    text = _as_text(value) if is_text(value) else ""
     if not layout.cut:
         return text, ""
     found = MARKED.search(text)
     return (found[1] if found else ""), text
 
 
-def _text(number: int, what: str, value: Any) -> str:
-    """A value of a row as text. Raises BadTask for what is neither text nor a finite number."""
+def is_text(value: Any) -> bool:
+    """Whether a row's value can be an answer: text or a number."""
+    return isinstance(value, str | int | float | Decimal) and not isinstance(value, bool)
+
+
+def _reply(value: Any) -> Any:
+    """What the one message of an assistant's says, as TRL's chats are completed; else the value."""
+    if isinstance(value, Sequence) and len(value) == 1 and isinstance(value[0], Mapping):
+        said = value[0].get("content")
+        if value[0].get("role") == "assistant" and isinstance(said, str):
+            return said
+    return value
+
+
+def _worked(number: int, value: Any) -> str:
+    """What is imitated, as text. Raises BadTask for what is neither text nor a finite number."""
+    value = _reply(value)
     if value is None:
         return ""
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        raise BadTask(f"row {number}: its {what} is {type(value).__name__}", "write text")
+    if not is_text(value):
+        raise BadTask(f"row {number}: its demonstration is {type(value).__name__}", "write text")
+    return _as_text(value)
+
+
+def _as_text(value: str | int | float | Decimal) -> str:
     if isinstance(value, Decimal):
         text = f"{value:f}"
         return text.rstrip("0").rstrip(".") if "." in text else text

@@ -11,6 +11,9 @@ from swarm.tasks.own_rows import Row
 #: What TRL passes besides prompts, completions and columns.
 EXTRAS = ("completion_ids", "trainer_state", "log_extra", "log_metric")
 
+#: What a function in TRL's signature is called with, whatever columns rows have.
+RESERVED = ("prompts", "completions", *EXTRAS)
+
 #: What verl passes.
 OF_VERL = ("data_source", "solution_str", "ground_truth", "extra_info")
 
@@ -53,9 +56,22 @@ def signature_of(function: Callable[..., Any]) -> Signature | None:
     )
 
 
+def check_reserved(rows: Iterable[Row], field: str = "task") -> None:
+    """Raise BadTask where a column of the rows has the name of something that a reward function is
+    given besides: it would be judged in the place of what the policy wrote."""
+    for row in rows:
+        if name := next((n for n in RESERVED if n in row.columns), None):
+            raise BadTask(
+                f"row {row.number} has a column {name!r}, which is the name of what a reward "
+                "function is given besides columns",
+                "rename the column",
+                field,
+            )
+
+
 def check_columns(name: str, signature: Signature, rows: Iterable[Row]) -> None:
     """Raise BadTask where a row lacks a column that the function has to be given."""
-    wanted = [n for n in signature.needs if n not in ("prompts", "completions", *EXTRAS)]
+    wanted = [n for n in signature.needs if n not in RESERVED]
     for row in rows:
         for missing in (n for n in wanted if n not in row.columns):
             raise BadTask(

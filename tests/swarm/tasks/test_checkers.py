@@ -1,5 +1,6 @@
 """Answers compared as numbers, choices and mathematics."""
 
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -76,3 +77,31 @@ def test_an_answer_that_cannot_be_compared_with_names_its_row(
         1.0,
         0.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("start", "again", "end"),
+    [
+        ("answer", " ", "x"),
+        ("#### 4", " ", "x"),
+        ("", "\n#### 4", "x"),
+        ("1", ",111", ","),
+        ("", "1/", ""),
+        ("", "A ", "?"),
+        ("", "\\boxed{", ""),
+        ("", "\\frac{1}", ""),
+        ("", " ", ""),
+    ],
+)
+def test_a_text_of_any_length_is_read_at_once(start: str, again: str, end: str) -> None:
+    """A policy that repeats itself stalls no run: the time is in proportion to the text."""
+    text = start + again * (100_000 // len(again)) + end
+    began = time.process_time()
+    last_number(text)
+    chosen_letter(text)
+    assert time.process_time() - began < 3
+
+
+def test_more_thousands_than_an_answer_has_are_no_answer() -> None:
+    assert last_number("1" + ",111" * 500) is None
+    assert last_number("1" + ",111" * 20) == int("1" + "111" * 20)

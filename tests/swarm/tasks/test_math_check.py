@@ -37,5 +37,4 @@ def test_a_child_that_was_killed_is_replaced() -> None:
     assert comparer._child is not None
     comparer._child.kill()
     comparer._child.wait()
-    assert not comparer.same("3", "$3$")  # the answer that was under way is lost
-    assert comparer.same("3", "$3$")
+    assert comparer.same("3", "$3$")  # the machine's doing is no wrong answer

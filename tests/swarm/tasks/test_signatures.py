@@ -84,7 +84,7 @@ def test_a_ground_truth_that_is_a_list_reaches_it(tmp_path: Path) -> None:
     code = "def s(solution_str, ground_truth):\n    return float(solution_str in ground_truth)"
     rows = [{"prompt": row["prompt"], "reward_model": {"ground_truth": ["a", "b"]}} for row in SUMS]
     assert scores(judged(tmp_path, code, rows, "s"), "b", "c") == [(1.0, True), (0.0, False)]
-    with pytest.raises(BadTask, match=r"row 1 has no `reward_model\.ground_truth`"):
+    with pytest.raises(BadTask, match=r"row 1: its reward_model\.ground_truth is list"):
         own(tmp_path / "data.jsonl")
 
 
