@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeGuard
 
 from swarm.config.base import canonical_digest
 from swarm.errors import BadTask
@@ -189,7 +189,7 @@ def _answers(number: int, raw: Mapping[str, Any], layout: Layout) -> tuple[str, 
     return (found[1] if found else ""), text
 
 
-def is_text(value: Any) -> bool:
+def is_text(value: Any) -> TypeGuard[str | int | float | Decimal]:
     """Whether a row's value can be an answer: text or a number."""
     return isinstance(value, str | int | float | Decimal) and not isinstance(value, bool)
 

@@ -398,6 +398,10 @@ CASES = by_module(
             "of_source#2": case(f"{OWN}mixture --set task.sources.a.ref=none.jsonl"),
         },
         "swarm.tasks.signatures": {
+            "check_reserved": case(
+                f"{ROWS} {BESIDE}",
+                {**rows({**GOOD[0], "completions": "a"}), **reward("completions")},
+            ),
             "check_columns": case(f"{ROWS} {BESIDE}", {**rows(*GOOD), **reward("completions, b")}),
         },
         "swarm.tasks.tables": {
@@ -414,7 +418,8 @@ CASES = by_module(
             "_no_answer#1": case(
                 ROWS, rows({"question": "R:1>", "answer": "one", "solution": "1"})
             ),
-            "_no_answer#2": case(ROWS, rows({"prompt": "R:1>"})),
+            "_no_answer#2": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
+            "_no_answer#3": case(ROWS, rows({"prompt": "R:1>"})),
             "OwnTask.check#1": case(f"{ROWS} --set data.order=easy_first", rows(*GOOD)),
             "OwnTask.check#2": case(
                 f"{ROWS} --set task.template.enable_thinking=false", rows(*GOOD)
@@ -458,7 +463,7 @@ CASES = by_module(
                 ROWS,
                 rows({"system": "a", "conversations": [{"from": "system", "value": "b"}]}),
             ),
-            "_text": case(ROWS, rows({"prompt": "R:1>", "answer": [1]})),
+            "_worked": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "demonstration": [1]})),
             "_level": case(ROWS, rows({"prompt": "R:1>", "answer": "1", "level": 0})),
         },
         "swarm.train.eval_sets": {

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.usefixtures("tiny_model")
 
 
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = dict(re.findall(r"```(python|yaml|sh)\n(.*?)```", PAGE.read_text(), re.DOTALL))
+    worked = PAGE.read_text().partition("\n## A reward\n")[2]
+    blocks = dict(re.findall(r"```(python|yaml|sh)\n(.*?)```", worked, re.DOTALL))
     (tmp_path / "sorting.py").write_text(blocks["python"])
     (tmp_path / "sorting.yaml").write_text(blocks["yaml"])
     monkeypatch.chdir(tmp_path)

@@ -1,14 +1,14 @@
 """Files of rows that hypothesis writes: read as they are meant, or refused by the row."""
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.own_tasks import code, own
 from support.row_files import (
     LAYOUTS,
     Meant,
@@ -36,6 +36,14 @@ def read(folder: Path, name: str, data: bytes) -> Rows:
     path = folder / name
     path.write_bytes(data)
     return from_file(path)
+
+
+def tried(folder: Path, name: str, data: bytes) -> tuple[Rows | None, str]:
+    """The rows, or the line that refuses them; any other exception is a fault."""
+    try:
+        return read(folder, name, data), ""
+    except BadTask as refused:
+        return None, str(refused)
 
 
 def assert_read_as(rows: Rows, said: list[Meant]) -> None:
@@ -190,10 +198,9 @@ def test_whatever_lies_there_no_prompt_is_made_up(
 ) -> None:
     """A prompt is the text of one column, the same in all rows, and the only one that may be the
     question; an answer is a value of the row."""
-    try:
-        found = read(tmp_path, "a.jsonl", as_jsonl(rows))
-    except BadTask as refused:
-        assert re.search(r"\b(row|line) \d|rows hold", str(refused))
+    found, refused = tried(tmp_path, "a.jsonl", as_jsonl(rows))
+    if found is None:
+        assert re.search(r"\b(row|line) \d|rows hold", refused)
         return
     held = {name for raw in rows for name, value in raw.items() if value is not None}
     for row, raw in zip(found.rows, rows, strict=True):
@@ -241,7 +248,59 @@ def test_bytes_of_any_kind_are_read_or_refused(
     for _ in range(data.draw(st.integers(0, 3))):
         at = data.draw(st.integers(0, len(good)))
         good[at : at + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=4))
-    try:
-        read(tmp_path, name, bytes(good))
-    except BadTask as refused:
-        assert "\n" not in str(refused)
+    _, refused = tried(tmp_path, name, bytes(good))
+    assert "\n" not in refused
+
+
+def test_a_final_reply_is_no_answer_where_columns_may_be_it(tmp_path: Path) -> None:
+    turns = [{"role": "user", "content": "2+2="}, {"role": "assistant", "content": "so 4"}]
+    rows = [{"messages": turns, "solution": "4", "label": "5"}]
+    [found] = read(tmp_path, "a.jsonl", as_jsonl(rows)).rows
+    assert (found.answer, found.shown) == ("", "so 4")
+
+
+def test_the_system_column_is_asked_however_conversations_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    turns = [{"from": "human", "value": "2+2="}, {"from": "gpt", "value": "4"}]
+    path.write_bytes(as_jsonl([{"system": "be short", "conversations": turns}]))
+    for columns in ({}, {"prompt": "conversations"}):
+        [found] = from_file(path, columns).rows
+        assert [m["role"] for m in found.messages] == ["system", "user"]
+
+
+def test_an_answer_that_is_no_text_is_left_to_a_reward(tmp_path: Path) -> None:
+    rows = [{"prompt": f"{i}?", "solution": [i, "or so"]} for i in range(40)]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(as_jsonl(rows))
+    (tmp_path / "near.py").write_text(
+        "def near(completions, solution, **others):\n"
+        "    return [float(str(s[0]) == c) for c, s in zip(completions, solution)]\n"
+    )
+    with pytest.raises(BadTask, match="row 1: its solution is list"):
+        own(path)
+    task = own(path, reward=f"{tmp_path}/near.py:near")
+    asked = task.evaluation(1)[0]
+    right = asked.prompt.removesuffix("?")
+    assert [score.reward for score in task.score(asked, [right, "x"])] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("column", ["prompts", "completions", "completion_ids", "log_extra"])
+def test_no_column_stands_in_for_what_was_sampled(tmp_path: Path, column: str) -> None:
+    """Rows that hold earlier `completions` would be judged in the place of the policy's."""
+    rows = [{"prompt": f"{i}?", column: "right"} for i in range(40)]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(as_jsonl(rows))
+    (tmp_path / "r.py").write_text("def r(completions, **others):\n    return [1.0]\n")
+    with pytest.raises(BadTask, match=f"row 1 has a column '{column}'"):
+        own(path, reward=f"{tmp_path}/r.py:r")
+    made = code(tmp_path, f"""
+class Made:
+    rows = [{{"prompt": f"{{i}}?", "{column}": "right"}} for i in range(40)]
+    def reward(self, completions, **others):
+        return [1.0]
+
+def make():
+    return Made()
+""")
+    with pytest.raises(BadTask, match=f"row 1 has a column '{column}'"):
+        own(made)
