@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.own_tasks import code, own
 from support.row_files import (
     LAYOUTS,
     Meant,
