@@ -112,6 +112,7 @@ def _joined(line: str) -> str:
     return shlex.join(shlex.split(line)) if line.startswith("autoresearch start ") else line
 
 
+@pytest.mark.learns
 def test_a_data_set_of_trls_with_its_reward() -> None:
     Path("sums").mkdir()
     Path("sums/dataset_dict.json").write_text('{"splits": ["train", "test"]}')

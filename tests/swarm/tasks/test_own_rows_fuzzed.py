@@ -19,7 +19,6 @@ from support.row_files import (
     as_parquet,
     meant,
 )
-from support.own_tasks import code, own
 
 from swarm.errors import BadTask
 from swarm.tasks.own_rows import Rows, from_file
@@ -294,7 +293,9 @@ def test_no_column_stands_in_for_what_was_sampled(tmp_path: Path, column: str) -
     (tmp_path / "r.py").write_text("def r(completions, **others):\n    return [1.0]\n")
     with pytest.raises(BadTask, match=f"row 1 has a column '{column}'"):
         own(path, reward=f"{tmp_path}/r.py:r")
-    made = code(tmp_path, f"""
+    made = code(
+        tmp_path,
+        f"""
 class Made:
     rows = [{{"prompt": f"{{i}}?", "{column}": "right"}} for i in range(40)]
     def reward(self, completions, **others):
@@ -302,6 +303,7 @@ class Made:
 
 def make():
     return Made()
-""")
+""",
+    )
     with pytest.raises(BadTask, match=f"row 1 has a column '{column}'"):
         own(made)
