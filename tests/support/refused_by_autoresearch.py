@@ -153,6 +153,7 @@ CASES = by_module(
         },
         "autoresearch.planner.fixed_settings": {
             "_held": case(ask("LoRA vs full finetuning, lr 1e-3 for both")),
+            "_refuse_two_rewards": case(ask("does partial credit help?", "--reward exact")),
             "check_set#1": case(f"{ASK} --set seed=3"),
             "check_set#2": case(f"{ASK} --set algorithm.scale=none"),
             "substitute": case(f"{SHOW} --plan", playbook("train: {optim.eps: '${few}'}")),
