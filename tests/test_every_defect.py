@@ -54,7 +54,7 @@ SWARM = {
     "loss": ("swarm.learn.learner.policy_loss", "train"),
     "policy": ("swarm.policy.policy.Policy.snapshot", "train"),
     "metrics": ("swarm.train.metrics.of_batch", "train"),
-    "alarms": ("swarm.train.raised.alarms", "train"),
+    "alarms": ("swarm.train.raised.seen", "train"),
     "disk": ("swarm.disk.folder.RunWriter.metrics", "train"),
     "seal": ("swarm.disk.folder.RunWriter.seal", "train"),
     "checkpoint": ("swarm.policy.checkpoint.save", "train"),

@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from autoresearch.cli import planview
-from autoresearch.planner.data_shown import Data, data_of
 from autoresearch.planner.preview import differing, settings, varied
+from autoresearch.planner.task_for import Data, data_of
 from autoresearch.study.durations import duration
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Plan

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from autoresearch.design.cost import trial_counts
-from autoresearch.planner.data_shown import data_of
+from autoresearch.planner.task_for import data_of
 from autoresearch.study.intent import Intent
 from autoresearch.study.plan import Plan
 from swarm.config.base import JsonValue, canonical_digest

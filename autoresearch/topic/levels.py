@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise, takewhile
 
 from autoresearch.catalogue import FACTORS
-from autoresearch.topic.aliases import Mention
+from autoresearch.topic.aliases import Mention, aliases
 from autoresearch.topic.bare_values import choices, names, off, values
 from autoresearch.topic.field import FIELD
 from autoresearch.topic.words import STOP, canonical, number, words
@@ -201,6 +201,26 @@ def spoken_levels(
         ):
             found.setdefault(level.start, level)
     return list(found.values())
+
+
+def as_level(mention: Mention, text: Sequence[str]) -> JsonValue:
+    """`batch std or group std`: a factor's name that is one of its levels' too, beside others."""
+    beside = {
+        *text[max(mention.start - 1, 0) : mention.start],
+        *text[mention.end : mention.end + 1],
+    }
+    if mention.alias.level is not None or not beside & LIST:
+        return None
+    return next(
+        (
+            each.level
+            for each in aliases()
+            if each.factor == mention.alias.factor
+            and each.weak
+            and each.words == mention.alias.words
+        ),
+        None,
+    )
 
 
 def left_out(text: Sequence[str], mentions: Sequence[Mention], factor: str) -> list[Spoken]:

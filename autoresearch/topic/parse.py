@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 from autoresearch.catalogue import FACTORS
 from autoresearch.study.plan import Direction
-from autoresearch.topic.aliases import Alias, Mention, aliases, find_mentions
-from autoresearch.topic.levels import LIST, Spoken, left_out, number_owners, spoken_levels
+from autoresearch.topic.aliases import Alias, Mention, find_mentions
+from autoresearch.topic.levels import LIST, Spoken, as_level, left_out, number_owners, spoken_levels
 from autoresearch.topic.words import number, spelled, words
 from swarm.config.base import JsonValue
 
@@ -257,7 +257,7 @@ def _said(
         *((place, number(text[place])) for place, owner in numbers.items() if owner == name),
     ]
     if given:
-        given += [(m.start, level) for m in mine if (level := _as_level(m, text)) is not None]
+        given += [(m.start, level) for m in mine if (level := as_level(m, text)) is not None]
     given.sort(key=lambda pair: pair[0])
     levels = tuple(dict.fromkeys(known.check(level) for _, level in given))
     own = {i for m in mine for i in range(m.start, m.end)}
@@ -278,26 +278,6 @@ def _said(
     named = Named(name, levels, control, direction, " ".join(mine[0].alias.words))
     asked = bool(_QUESTION & set(text[:first]))
     return _Said(named, first, before in _CUES, before in _JOINS, both, asked)
-
-
-def _as_level(mention: Mention, text: Sequence[str]) -> JsonValue:
-    """`batch std or group std`: a factor's name that is one of its levels' too, beside others."""
-    beside = {
-        *text[max(mention.start - 1, 0) : mention.start],
-        *text[mention.end : mention.end + 1],
-    }
-    if mention.alias.level is not None or not beside & LIST:
-        return None
-    return next(
-        (
-            each.level
-            for each in aliases()
-            if each.factor == mention.alias.factor
-            and each.weak
-            and each.words == mention.alias.words
-        ),
-        None,
-    )
 
 
 def _cued_on(said: Sequence[_Said]) -> list[_Said]:

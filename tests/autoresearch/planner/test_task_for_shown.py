@@ -5,7 +5,7 @@ from pathlib import Path
 from support.own_tasks import written
 from support.plans import OWN_ROWS, TOPIC, plan_for
 
-from autoresearch.planner.data_shown import data_of
+from autoresearch.planner.task_for import data_of
 
 CODE = """
 from dataclasses import dataclass
